@@ -18,6 +18,8 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from pmpviz.app.widgets import forget_outlet
+from pmpviz.io.arrays import Model
+from pmpviz.io.npz import model_to_npz
 from pmpviz.live.link import to_query
 from pmpviz.runs.trace import Trace
 
@@ -129,6 +131,12 @@ class ExportFile:
     help: str = ""
 
 
+def model_file(model: Model) -> ExportFile:
+    """The model, for whoever computes its answers by other means."""
+    words = "The model as it was built, before temperature, fields and clamped sites, to be brought as a file."
+    return ExportFile("Model", "model.npz", "application/octet-stream", lambda: model_to_npz(model), words)
+
+
 OF_TRACES = "One row a lane and sweep; of a long run one of some sweeps, with mean, least and greatest."
 
 
@@ -148,7 +156,11 @@ def run_files(
     """The files of a run: samples, traces, and where given picture (PNG) and animation (GIF)."""
     files = [
         ExportFile(
-            "Samples", "samples.npz", "application/zip", lambda: lanes_npz(samples()), "int8 [chains, n] a lane."
+            "Samples",
+            "samples.npz",
+            "application/zip",
+            lambda: lanes_npz(samples()),
+            "int8 [chains, n] a lane; of draws the last finished ones.",
         ),
         ExportFile(
             "Traces", "traces.npz", "application/zip", lambda: traces_npz(tables()), "Every column as an array."
@@ -156,7 +168,9 @@ def run_files(
         ExportFile("Traces as text", "traces.csv", "text/csv", lambda: traces_csv(tables()), of_traces),
     ]
     if picture is not None:
-        files.append(ExportFile("Picture", "picture.png", "image/png", picture, "What the stage shows now."))
+        files.append(
+            ExportFile("Picture", "picture.png", "image/png", picture, "The configuration that the stage shows now.")
+        )
     if animation is not None:
         files.append(ExportFile("Animation", "animation.gif", "image/gif", animation, "The last frames."))
     return files

@@ -1,9 +1,11 @@
-"""A session's live runs: one a page, kept over page switches, given up when the session ends."""
+"""A session's live runs: one a page, kept over page switches and lost connections, given up when the session ends."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import threading
+import uuid
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,12 +22,18 @@ from pmpviz.runs import device
 # each of its turns, waits for the threads of pages and of the worker in every one of them.
 SWITCH_SECONDS = 0.0005
 ANEW = "anew:{}"
+OWNER = "what this session is known by while its connection is lost"
+# A browser whose connection is lost comes back as the same session, mostly at once: what it held waits for it so long.
+AWAY_SECONDS = 20.0
+_away: dict[tuple[str, str], tuple[Held, threading.Timer]] = {}
+_coming_and_going = threading.Lock()
 
 
 @dataclass
 class Held:
     """What a page holds: its live run or training, and what it has sent to the browser so far.
 
+    Its `owner` is the session and the page.
     The page would like to be fed `every` so many seconds and its `timer` is of so many, both None where nothing is fed;
     `slow` are the fragments beside the player; `window` is what of the curves is zoomed into, `at` the sweep that
     is looked back at, `kept` the curves that are drawn behind those of the run; `beneath` are the words that the page
@@ -33,6 +41,7 @@ class Held:
     """
 
     live: Any = None
+    owner: tuple[str, str] = ("", "")
     begun: int = -1
     sent: Cursors = field(default_factory=Cursors)
     hover: tuple[int, int, tuple[str, ...]] | None = None
@@ -62,11 +71,33 @@ class Held:
             self.live = None
             tidy()
 
+    def leave(self) -> None:
+        """The connection is lost, or the session has ended, which nobody can tell: give up the run if nobody comes."""
+        timer = threading.Timer(AWAY_SECONDS, _give_up, (self,))
+        timer.daemon = True
+        with _coming_and_going:
+            _away[self.owner] = self, timer
+        timer.start()
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.close())
+
+def _give_up(gone: Held) -> None:
+    """Nobody came for it."""
+    with _coming_and_going:
+        if _away.get(gone.owner, (None,))[0] is not gone:
+            return
+        del _away[gone.owner]
+    gone.close()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=Held.leave)
 def held(page: str) -> Held:
-    """This session's holder for a page."""
-    return Held()
+    """This session's holder for a page: the one that it had, where it was away for a moment only."""
+    owner = (st.session_state.setdefault(OWNER, uuid.uuid4().hex), page)
+    with _coming_and_going:
+        known, timer = _away.pop(owner, (None, None))
+    if timer is not None:
+        timer.cancel()
+    return known or Held(owner=owner)
 
 
 def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None = None, playing: bool = False) -> Any:

@@ -61,7 +61,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "glass",
-        "+-J glass",
+        "±J glass",
         "square:32x32,couplings=glass,J=1",
         1.0,
         "Random signs make many valleys of nearly equal energy, and walls between them hold samplers.",

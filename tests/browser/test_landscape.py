@@ -94,7 +94,9 @@ def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_th
 
 
 def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
-    page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_function(
+        "() => /of exact(, by chance alone)? \\(/.test(document.querySelector('.pv-verdict')?.textContent)"
+    )
     verdict = page.locator(".pv-verdict").inner_text()
     # Its question is how states are drawn: that is told first.
     assert verdict.startswith("Where the ball stops a state is drawn by lot, near ones likelier: in ")
@@ -415,7 +417,9 @@ PLACED = """() => {
 
 def test_the_picture_keeps_its_size_while_the_verdict_grows(server, open_page):
     page = open_page(link(server, "landscape", preset="repulsive"), viewport={"width": 1280, "height": 800})
-    page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_function(
+        "() => /of exact(, by chance alone)? \\(/.test(document.querySelector('.pv-verdict')?.textContent)"
+    )
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Reset").click()
     page.wait_for_function("() => /press Play/i.test(document.querySelector('.pv-verdict')?.textContent)")

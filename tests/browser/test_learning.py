@@ -113,7 +113,7 @@ def test_a_filter_under_the_pointer_lights_up_the_samples_that_use_it(open_page,
     page.get_by_text(re.compile(r"Framed: the \d+ of 30 filters that the sample")).wait_for()
     kept = page.locator(".ln-title").inner_text()
     assert 40 <= int(kept.removeprefix("Filters, of iteration ")) <= then
-    assert page.locator(".ln-many").inner_text().endswith(" of 30, ▼ more")
+    assert page.locator(".ln-many").inner_text().endswith(" of 30 units ▼")
 
 
 @pytest.mark.thorough

@@ -348,3 +348,33 @@ def test_a_large_lattice_moves_and_still_answers(server, open_page, note):
     press(page, "Space")
     wait_server(page, "paused")
     note("seconds from Space until the server rests, 25,600 sites", round(time.perf_counter() - begin, 2))
+
+
+# Streamlit lets go of what a session holds as soon as its connection is lost, and takes the session up again after.
+KEEP_SOCKETS = """() => {
+  const Socket = window.WebSocket;
+  window.sockets = [];
+  window.WebSocket = class extends Socket { constructor(...given) { super(...given); window.sockets.push(this); } };
+}"""
+
+
+def test_a_run_goes_on_after_a_lost_connection(server, context):
+    page = context.new_page()  # Streamlit's client calls it an error that nothing can be sent meanwhile.
+    page.set_default_timeout(120_000)
+    page.add_init_script(f"({KEEP_SOCKETS})()")
+    page.goto(link(server, "playground", ("gibbs",), **SMALL))
+    wait_lanes(page, 1)
+    play(page)
+    wait_lanes(page, 1, "Number(d.sweep) > 200")
+    pause(page)
+    rest(page)
+    page.wait_for_timeout(3000)  # Until nothing is sent any more.
+    before = int(lanes(page)[0]["sweep"])
+    page.evaluate("() => window.sockets.forEach((socket) => socket.close())")
+    page.wait_for_function("() => window.sockets.filter((socket) => socket.readyState === 1).length === 1")
+    page.wait_for_timeout(3000)
+    page.evaluate(WATCH)
+    play(page)
+    page.wait_for_function(f"() => window.painted.some(([, , sweep]) => sweep > {before} + 20)")
+    assert min(sweep for _, _, sweep, _ in page.evaluate("window.painted")) >= before
+    page.close()

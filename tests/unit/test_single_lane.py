@@ -63,8 +63,8 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     # Of what has not been seen to stay there nothing is said to have been right.
     assert words._apart(view.lanes[0], 1.5, 1.0, "", 256) == ("Within chance now", "1.5 above")
     assert words._apart(apart, 2.5, 1.0, "", 256) == (
-        "Not yet right: within chance now, though its chains still differ on average (R-hat of the energy 1.37)",
-        "2.5 (2.5 standard errors: chance) above",
+        "Not yet right (within chance now), though its chains still differ on average (R-hat of the energy 1.37)",
+        "2.5 (2.5 standard errors) above",
     )
     # Few chains know their own error badly: what is far of many is chance of four.
     assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right within chance"
@@ -176,7 +176,8 @@ def test_no_speed_is_told_before_a_sweep_is_done(idle):
     assert "sweeps/s" not in picture._sub(lane, 60.0)
     assert picture._sub(dataclasses.replace(lane, sweep=1), 60.0).endswith(" · now computes 0.141 sweeps/s")
     # Of several lanes, which wait for each other, what a sweep takes is told.
-    assert " · 7.09 s a sweep" in picture._sub(dataclasses.replace(lane, sweep=1), 60.0, several=True)
+    own = dataclasses.replace(lane, sweep=2, seconds=14.2)
+    assert " · 7.10 s a sweep · 14.2 s of computing" in picture._sub(own, 60.0, several=True)
 
 
 def test_statistics_of_draws_count_since_the_first_one_that_was_begun_under_the_settings(idle):

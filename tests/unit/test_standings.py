@@ -260,8 +260,8 @@ def test_a_class_reads_of_the_energies_that_it_sees(begin):
     falls = dataclasses.replace(falls, kind="chain", right=(2, 2))
     lanes = falls, dataclasses.replace(off, guarantee="approximate")
     told = before_class.energy_verdict(dataclasses.replace(view, lanes=lanes))
-    wrong = f"lane 1 is {how_far(energy_now(view, off))}"
-    assert told == f"Right energy: lane 1 after 2 sweeps; {wrong}, and stays so."
+    wrong = f"lane 1 stays {how_far(energy_now(view, off))}"
+    assert told == f"Right energy: lane 1 after 2 sweeps; {wrong}."
     assert "MMD" not in told and "40 standard errors too high" in told
     chains = tuple(dataclasses.replace(lane, guarantee="invariant") for lane in (off, off))
     none = before_class.energy_verdict(dataclasses.replace(view, lanes=chains))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pmpviz.app.address import kept_plan
 from pmpviz.app.asked import Asked
-from pmpviz.app.export import ExportFile
+from pmpviz.app.export import ExportFile, model_file
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
@@ -122,7 +122,8 @@ class LandscapeStage(Stage):
         view: LandscapeView = asked.view
         make = lambda: json.dumps(as_object(view)).encode()  # noqa: E731
         words = "The law, the frequencies, and the last trajectories step by step."
-        return [ExportFile("Numbers", "landscape.json", "application/json", make, words)]
+        model = [] if view.scene is None else [model_file(view.scene.target.model)]
+        return [*model, ExportFile("Numbers", "landscape.json", "application/json", make, words)]
 
     def _shared(self, plan: LandscapePlan) -> tuple[list[str], list[str]]:
         return [ALWAYS.replace("sweep 0: frame k is the same picture", "step 0: step k is the same roll")], []

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from pmpviz.app.asked import Asked
-from pmpviz.app.export import ExportFile
+from pmpviz.app.export import ExportFile, model_file
 from pmpviz.app.folds import folds
 from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import checked_model_controls, refuses
@@ -252,7 +252,7 @@ OBJECTIVES = "`objective` is the page's, at the last ρ; `log_z` is the objectiv
 
 
 def _files(view: InferenceView) -> list[ExportFile]:
-    files: list[ExportFile] = []
+    files = [] if view.model is None else [model_file(view.model)]
     told: dict[str, Any] = {"model": view.plan.model, "settings": to_query(view.plan)}
     for index, (lane, plan) in enumerate(zip(view.lanes, view.plan.lanes, strict=False)):
         rows = tuple(lane.answer.unary)

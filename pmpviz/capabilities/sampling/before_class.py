@@ -47,7 +47,7 @@ def _wrong(view: LiveView, lane: LaneView) -> str:
     """Draws that are not of the model's law stay so; what is little off may be right by chance at the next one."""
     off = energy_now(view, lane)
     stays = keeps_its_law(lane) and abs(off) > CLEARLY * far(view)
-    return f"{lane.label} is {how_far(off)}{', and stays so' if stays else ''}"
+    return f"{lane.label} {'stays' if stays else 'is'} {how_far(off)}"
 
 
 __all__ = ["energy_verdict"]

@@ -15,8 +15,6 @@ from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.manifest import plan_files
-from pmpviz.io.arrays import Model
-from pmpviz.io.npz import model_to_npz
 from pmpviz.player.graph import force_directed, unmet_pairs
 from pmpviz.player.layered import picture_of, picture_shape
 from pmpviz.player.numbers import integer
@@ -55,7 +53,7 @@ def files(asked: Asked) -> list[export.ExportFile]:
     kept = more.kept if more else ()
     found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model, view.marks, kept)
     if view.model is not None:
-        found.append(_model_file(view.model))
+        found.append(export.model_file(view.model))
     if not more:
         return found
     make = (lambda: more.samples, lambda: more.tables)
@@ -68,15 +66,10 @@ def files(asked: Asked) -> list[export.ExportFile]:
     )
 
 
-def _model_file(model: Model) -> export.ExportFile:
-    words = "The model as it was built, before temperature, fields and clamped sites, to be brought as a file."
-    return export.ExportFile("Model", "model.npz", "application/octet-stream", lambda: model_to_npz(model), words)
-
-
 def _seen(view: LiveView, index: int) -> list[export.ExportFile]:
     """Picture and animation of one of several lanes."""
     label, picture, animation = view.lanes[index].label, partial(_picture, view, index), _animation_of(view, index)
-    words = f"What the stage shows now of {label}."
+    words = f"The configuration that the stage shows now of {label}."
     found = [export.ExportFile("Picture", f"picture{index + 1}.png", "image/png", picture, words)]
     if animation is not None:
         name, words = f"animation{index + 1}.gif", f"The last frames of {label}."

@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from pmpviz.samplers import sampler_class
 
 MOST_BYTES = 1 << 18
 SPEEDS = (1, 5, 20, 60, 240, 0)
+FEW_NAMES = 2  # Above the pictures of more there is no room for long ones.
 LEAD = "log-odds of the state shown"
 # Mean absolute deviations in two standard deviations of what is normal.
 TWO_DEVIATIONS = 2.5
@@ -56,6 +58,7 @@ def update(
     """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text), `kept` are
     curves to be drawn behind those of the lanes, `tools` what the page offers beside `tool`, by id, in words; what
     `opens` begins by itself once it is seen, but before a class."""
+    view = _in_short(view) if desk.large and len(view.lanes) > FEW_NAMES else view
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at, desk.large)
@@ -94,6 +97,16 @@ def again(view: LiveView) -> bool:
 def styles(view: LiveView) -> list[Style]:
     """How each lane is drawn."""
     return _envelope(view, Cursors()).styles
+
+
+def _in_short(view: LiveView) -> LiveView:
+    """The view whose lanes have short names, before a class the same at pictures and in the verdict."""
+    specs = [sampler_class(lane.algorithm).spec for lane in view.lanes]
+    names = [
+        lane.label.replace(spec.label, spec.short or spec.label) for lane, spec in zip(view.lanes, specs, strict=True)
+    ]
+    lanes = tuple(replace(lane, label=name) for lane, name in zip(view.lanes, names, strict=True))
+    return replace(view, lanes=lanes)
 
 
 def _envelope(view: LiveView, sent: Cursors) -> Envelope:
@@ -160,7 +173,7 @@ def _has_strip(model) -> bool:
 def _sub(lane: LaneView, speed: float, going: bool = True, several: bool = False) -> str:
     rate = rate_words(lane.rate if lane.sweep else 0.0, speed, "sweeps", going)
     if several and rate:  # Lanes wait for each other: their own rate is not that at which they are seen to go on.
-        rate = f"{seconds(1 / lane.rate)} a sweep"
+        rate = f"{seconds(lane.seconds / lane.sweep)} a sweep" if lane.seconds and lane.sweep else ""
     parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 
@@ -170,7 +183,9 @@ def _counted(lane: LaneView) -> str:
     since = f" since sweep {integer(lane.since)}" if lane.since else ""
     if lane.making and lane.moved:
         wait = f"begins in {integer(lane.before_making)}" if lane.before_making else ""
-        return "first draw: " + (wait or "sweep {} of {}".format(*map(integer, lane.making)))
+        return f"first {'new ' if lane.since else ''}draw: " + (
+            wait or "sweep {} of {}".format(*map(integer, lane.making))
+        )
     if lane.completed_draws:
         return f"{integer(lane.completed_draws)} draw{'s' if lane.completed_draws > 1 else ''} a chain{since}"
     return f"statistics{since}" if since else ""

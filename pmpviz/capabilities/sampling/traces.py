@@ -164,7 +164,9 @@ def _of_several(scene: Scene) -> str:
     """What is drawn of draws that take several sweeps, and where curves begin that start alike."""
     slow = _drawn_slowly(scene.view)
     if making := [lane for lane in slow if lane.draws is not None and not lane.draws.done]:
-        return f"faint: {_short_names(making)}, first draw not done"
+        return (
+            f"faint: {_short_names(making)}, first {'new ' if any(lane.since for lane in making) else ''}draw not done"
+        )
     if slow:
         return f"dots: finished draws, {_faint(scene)}"
     return SHADE if scene.large else f"from sweep 1 on; {SHADE}"

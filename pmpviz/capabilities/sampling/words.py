@@ -118,7 +118,8 @@ def reference_words(view: LiveView) -> str:
             return (
                 f"For MMD² and marginals a reference is being made: {made(view)}. The energy is exact and needs none."
             )
-        return f"Waiting for the reference, samples of the model's law to compare with: {made(view)}."
+        how_far = f": {made(view)}" if len(view.lanes) == 1 else ""  # Of several the chart of MMD^2 says it.
+        return f"Waiting for the reference, samples of the model's law to compare with{how_far}."
     check = f"; {view.truth.check}" if view.truth.check else ""
     chains = any(lane.kind == "chain" for lane in view.lanes)
     return f"Reference: {view.truth.label}{check}.{PARTED if chains and _forbids(view.model) else ''}"
@@ -323,7 +324,8 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
         if since:
             answer = f"Not for good yet: within chance{since}, now {deviations} {side} again"
             return f"{answer}{disagree([lane], answer)}", f"{told_far} {side}"
-        return f"Not yet right: within chance now{disagree([lane])}", f"{told_far}{told} {side}"
+        far_off = f" ({deviations})" if far else ""
+        return f"Not yet right (within chance now){disagree([lane])}", f"{told_far}{far_off} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{told_far} ({deviations}) {side}"
 

@@ -93,13 +93,13 @@ function drawErrors(chart, line, places) {
   context.stroke();
 }
 
-// Where markers stand: of lines along the foot side by side, each on its own line.
+// Where markers stand: of lines along the foot side by side, each on its own line, where they would lie on each other.
 function aside(line, places) {
   if (!(line.turns > 1)) return places;
   let begun = null;
   return places.map((place, i) => {
     if (!along(line, i) || !place) begun = place;
-    return place && line.under[i] ? [Math.max(begun?.[0] ?? 0, place[0] - TURN * line.turn), place[1]] : place;
+    return place && line.under[i] && line.shared[i] ? [Math.max(begun?.[0] ?? 0, place[0] - TURN * line.turn), place[1]] : place;
   });
 }
 

@@ -31,9 +31,16 @@ function between({ x, y }, k, at) {
 }
 
 // Lines of which something lies beneath a log axis, drawn at its foot, know their `turn` among those of `turns` there:
-// a height of their own would be read as a value. `under` says which of their points lie there.
+// a height of their own would be read as a value. `under` says which of their points lie there, `shared` which of these
+// lie upon another line's.
 export function grounded(lines) {
   const low = lines.filter(({ y, own }) => own && own.some((value, i) => value < y[i]));
   const at = (line) => Array.from(line.y, (value, i) => line.own[i] < value);
-  return lines.map((line) => (low.includes(line) ? { ...line, under: at(line), turn: low.indexOf(line), turns: low.length } : line));
+  const places = low.map((line) => new Set(Array.from(line.x).filter((_, i) => line.own[i] < line.y[i])));
+  return lines.map((line) => {
+    const turn = low.indexOf(line);
+    if (turn < 0) return line;
+    const shared = Array.from(line.x, (x) => places.some((others, k) => k !== turn && others.has(x)));
+    return { ...line, under: at(line), shared, turn, turns: low.length };
+  });
 }

@@ -26,7 +26,7 @@ export class FeatureLane extends Figure {
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
     this.tip.hidden = true;
-    this.pale = make("span", "dc-pale", "pale: unsure"); // Before a class, which points at nothing.
+    this.pale = make("span", "dc-pale"); // Before a class, which points at nothing.
     this.head.append(this.pale);
     this.root.append(this.head, this.canvas, this.tip, this.words);
   }
@@ -104,7 +104,7 @@ export class FeatureLane extends Figure {
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
     const { bits, count } = this.update.truth;
     const spare = bits && place >= count ? "; spare: there are more features than glyphs, and this one does not count" : "";
-    this.tip.textContent = `Feature ${feature + 1}${held}${spare}${this.meta.pale ? "; pale: unsure" : ""}`;
+    this.tip.textContent = `Feature ${feature + 1}${held}${spare}${this.meta.pale ? `; ${this.pale.textContent}` : ""}`;
     this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
     this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;
     return place;
@@ -144,6 +144,7 @@ export class FeatureLane extends Figure {
 
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
   paint(frame, theme, chosen, stamps, pointed) {
+    this.pale.textContent = `${theme.dark ? "dim" : "pale"}: unsure`; // Near the ground.
     if (!this.size) return;
     this.painted = frame;
     const context = sized(this.canvas, ...this.size);
@@ -179,8 +180,8 @@ export class FeatureLane extends Figure {
       context.textAlign = "center";
       context.font = this.font(11.5, theme);
       const words = found[glyph] || "";
-      // In little room without the shift, in less as a tick.
-      const told = [words, words.split(",")[0], words.startsWith("found") ? "✓" : ""];
+      // In little room without the shift, in less as a tick or a cross.
+      const told = [words, words.split(",")[0], words.replace(" off", ""), words.startsWith("found") ? "✓" : words === "not found" ? "✗" : ""];
       const fitting = told.find((each) => context.measureText(each).width < this.wide - APART * this.large);
       context.fillText(fitting || "", left + (cols * this.small) / 2, line);
       context.font = this.font(12, theme);

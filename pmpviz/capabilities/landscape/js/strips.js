@@ -103,7 +103,7 @@ export class Energy extends Strip {
     const x = (k) => left + 8 + (k / last) * (this.width - left - 16);
     const y = (h) => this.height / 2 - (h / reach) * (this.height / 2 - 6);
     const line = Math.max(0, y(roll.line));
-    context.fillStyle = css(mix(theme.ground, [0, 114, 178], 0.14));
+    context.fillStyle = css(mix(theme.ground, [0, 114, 178], theme.dark ? 0.5 : 0.18));
     context.fillRect(left, line, this.width - left, this.height - line);
     context.fillStyle = css(theme.text);
     context.fillRect(left, line - 1, this.width - left, 2);

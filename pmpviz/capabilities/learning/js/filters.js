@@ -126,8 +126,8 @@ export class Filters {
     const whole = (one) => one.offsetTop >= top && one.offsetTop + one.offsetHeight <= top + clientHeight;
     const seen = [...children].filter(whole).length;
     const below = scrollTop + clientHeight < scrollHeight - 2 * PADDING;
-    const way = below ? ", ▼ more" : scrollTop ? ", ▲ more" : "";
-    const words = seen < this.meta.total ? `${seen} of ${thousands(this.meta.total)}${way}` : "";
+    const way = below ? " ▼" : scrollTop ? " ▲" : "";
+    const words = seen < this.meta.total ? `${seen} of ${thousands(this.meta.total)} units${way}` : "";
     if (this.many.textContent !== words) this.many.textContent = words;
     this.grid.classList.toggle("ln-more", below);
   }

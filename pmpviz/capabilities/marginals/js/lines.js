@@ -71,7 +71,7 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
   const least = Number.isFinite(low) && !(large && (led || byBound)) ? `${digits(low, 5)} ≤ ` : "";
-  const best = !large && !raced && step > 1 ? "so far " : ""; // The gap before is of this step alone.
+  const best = !raced && step > 1 ? "so far " : ""; // The gap before is of this step alone.
   const told = Number.isFinite(high) ? `${best}${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last) || (raced && metas.some((meta) => meta.sure) ? "no bound" : "");
   return [words.join(", "), told && told + known].filter(Boolean).join("; ");
 }

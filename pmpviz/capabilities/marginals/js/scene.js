@@ -16,6 +16,7 @@ const MARGIN = 12; // Between the key and the buttons.
 const IN_USE = 1e-9; // A smaller weight is none.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
 const [SEEN, PALE] = [3.3, 0.35]; // The contrast of a walk to the ground, at least; what an old step has of its colour.
+const START = "start: centre";
 const BOX = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((a) => [1, 2, 4].filter((bit) => !(a & bit)).map((bit) => [a, a | bit]));
 
 export class Scene {
@@ -253,11 +254,11 @@ export class Scene {
       context.strokeStyle = css(theme.text);
       cross(context, x, y, 5);
     });
-    const wide = context.measureText("start").width;
+    const wide = context.measureText(START).width;
     const places = [[cx - 8 - wide, cy - 6], [cx + 8, cy - 6], [cx - 8 - wide, cy + 16 * this.scale], [cx + 8, cy + 16 * this.scale]];
     const free = places.find(([left, down]) => !this.axes.some(([l, d, w]) => left < l + w && l < left + wide && Math.abs(d - down) < LINE * this.scale));
     context.textAlign = "left";
-    this.write("start", ...(free || places[0]), theme.text);
+    this.write(START, ...(free || places[0]), theme.text);
   }
 
   // From the iterate to the corner that the MAP call found there.

@@ -139,7 +139,7 @@ class Microscope extends Stage {
     this.residual.call(passes ? "Error" : record.exact ? "Change and error" : "Change");
     this.residual.take([...change, ...error], { log: true, marks, sweeps, messages });
     if (record.bethe === null) return;
-    const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
+    const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${Number(record.logZ.toPrecision(5))}` }];
     this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: this.placesOf(record.bethe) }], { marks: exact, sweeps, messages });
   }
 
