@@ -68,7 +68,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert found.startswith("By averaging 6 configurations at 3 corners (after 11 MAP calls) ")
     assert float(cells[-2]) > 0
     assert re.search(
-        r"maximum is found \(at most [\d.e-]+ higher\): with a loop near exact, not exact\.$",
+        r"maximum is found \(after the last step at most [\d.e-]+ higher\): with a loop near exact, not exact\.$",
         found,
     )
     # One number for one thing: the sentence's objective is the table's.

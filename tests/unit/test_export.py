@@ -20,11 +20,18 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from pmpviz import runs
 from pmpviz.app import export
 from pmpviz.app import manifest as manifests
+from pmpviz.capabilities.landscape.live import LandscapeView
+from pmpviz.capabilities.landscape.page import STAGE as LANDSCAPE_STAGE
+from pmpviz.capabilities.landscape.presets import LANDSCAPE
+from pmpviz.capabilities.landscape.scene import scene_of
+from pmpviz.capabilities.marginals.page import STAGE as MARGINALS_STAGE
 from pmpviz.capabilities.sampling.manifest import plan_files, read_manifest
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.io.npz import model_from_npz
 from pmpviz.models import build_spec, model_hash
 from pmpviz.player import pictures
 from pmpviz.types import InputError
+from tests.unit.walked import view_of
 
 PLAN = Plan(
     model="square:5x6",
@@ -255,3 +262,17 @@ def test_a_file_is_there_until_the_browser_has_come_for_it(monkeypatch):
     manager.remove_orphaned_files()
     with pytest.raises(MediaFileStorageError):
         manager._storage.get_file(address.rsplit("/", 1)[1])
+
+
+def test_walks_and_landscapes_are_exported_with_the_model_that_they_are_of():
+    walk = view_of("triangle")
+    scene = scene_of(LANDSCAPE[0].plan)
+    landscape = LandscapeView(run=0, plan=LANDSCAPE[0].plan, scene=scene)
+    for view, files, model in (
+        (walk, MARGINALS_STAGE._files, walk.model),
+        (landscape, LANDSCAPE_STAGE._files, scene.target.model),
+    ):
+        first, *more = files(SimpleNamespace(view=view))
+        assert first.name == "model.npz" and more
+        bias, i, j, w = model_from_npz(first.make()).pairwise()
+        assert [each.tolist() for each in (bias, i, j, w)] == [each.tolist() for each in model.pairwise()]

@@ -325,7 +325,7 @@ def test_before_a_class_too_the_top_that_is_found_is_said_to_be_near_exact():
         assert (" and the centre correlations" in spoken) is (float(lane_at(lane, step).weights.sum()) < 0.995)
         assert len(spoken) <= 170
         # Only a walk that has ended is at it, and the last gap bounds how much there is left.
-        top = r"maximum is found \(at most ([\d.e-]+) higher\): with a loop near exact, not exact"
+        top = r"maximum is found \(after the last step at most ([\d.e-]+) higher\): with a loop near exact, not exact"
         there = re.search(top, said)
         heard = "maximum is found: with a loop near exact, not exact" in spoken
         assert bool(there) is (step == lane.count) is heard

@@ -3,11 +3,13 @@
 import gc
 import time
 import weakref
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from pmpviz.app import session
 from pmpviz.app.session import Held
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -155,3 +157,20 @@ def test_the_noise_band_keeps_no_reference_and_is_made_once():
     del reference
     gc.collect()
     assert gone() is None
+
+
+def test_what_a_session_held_waits_for_it_a_moment_and_is_then_given_up(monkeypatch):
+    monkeypatch.setattr(session, "AWAY_SECONDS", 0.05)
+    closed = []
+    gone, back = (Held(live=SimpleNamespace(close=partial(closed.append, name)), owner=("s", name)) for name in "ab")
+    gone.leave()
+    back.leave()
+    known, timer = session._away.pop(back.owner)  # As `held` does for whoever comes back in time.
+    timer.cancel()
+    until = time.monotonic() + WAIT_SECONDS
+    while gone.live is not None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert closed == ["a"] and known is back and back.live is not None
+    assert gone.owner not in session._away
+    session._give_up(back)  # A timer that was too late to be cancelled finds nobody away.
+    assert closed == ["a"]

@@ -169,6 +169,8 @@ def _of_several(scene: Scene) -> str:
         )
     if slow:
         return f"dots: finished draws, {_faint(scene)}"
+    if not any(lane.moved for lane in scene.view.lanes):
+        return ""
     return SHADE if scene.large else f"from sweep 1 on; {SHADE}"
 
 

@@ -37,6 +37,10 @@ MEASURED = (
     "MMD²: how far samples are from the model's distribution; the grey band is chance alone. "
     "Who reaches the band in the fewest {}, with the right energy, wins."
 )
+NOISY_DRAWS = (
+    "A draw: fresh noise on every variable, then max-product seeks the best state under it. Only its end is a sample; "
+    "their mean energy ought to be exact."
+)
 FROM_DRAWS = (
     " Of draws that take several sweeps there is nothing to compare before the first is done: their curve begins there."
 )
@@ -61,6 +65,13 @@ GOES_ON = NOTHING_YET.replace(".", " to go on from here, Reset to begin anew.")
 def unmoved(view: LiveView) -> str:
     """That nothing has run under the present settings; of lanes that ran before, that they go on from there."""
     return GOES_ON if any(lane.sweep for lane in view.lanes) else NOTHING_YET
+
+
+def lead(page: str, plan: Plan) -> str:
+    """What stands under a page's question where that depends on the plan; else nothing."""
+    if page == "race":
+        return race_lead(plan)
+    return NOISY_DRAWS if page == "playground" and plan.lanes[0].algorithm == "pmp" else ""
 
 
 def race_lead(plan: Plan) -> str:

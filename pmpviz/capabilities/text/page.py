@@ -171,10 +171,10 @@ NUMBERS = """
   sweeps since the last change. *One sample*: the labels of the first chain at this moment.
 - **Underlined**: the true name, of announcements that are made up. **Right**: words whose likelier label is true; words
   that you hold count nowhere.
-- **p(name) off by**: root mean square difference of p from exact, over all words (RMSE). It falls as one over the root
-  of the sweeps that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom
-  change make up most of it. Lanes are level while their errors differ by less than twice what chance leaves: how far
-  off as many independent draws are.
+- **p(name) ... from exact**: root mean square difference of p from exact, over all words (RMSE). It falls as one over
+  the root of the sweeps that are averaged, which double as the run goes on, with long flat stretches: a few words that
+  seldom change make up most of it. Lanes are level while their errors differ by less than twice what chance leaves: how
+  far off as many independent draws are.
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.

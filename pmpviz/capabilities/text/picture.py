@@ -91,7 +91,7 @@ def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
     far = error(view, lane)
-    parts = [counted(lane, lane.count), "" if far is None else f"p(name) off by {significant(far, 2)}"]
+    parts = [counted(lane, lane.count), "" if far is None else f"p(name) {significant(far, 2)} from exact"]
     right = _right(view, lane.p1) if known(lane) and not brief else ""
     return " · ".join(part for part in (*parts, right) if part)
 

@@ -54,9 +54,9 @@ export class Bar {
     return this.select;
   }
 
-  show(playing, mode, speed, sweeps) {
+  show(playing, mode, speed, sweeps, ended) {
     this.select.hidden = sweeps === 1 && MODES[mode].id === "run"; // It is played at once.
-    showPlaying(this.buttons.play, playing);
+    showPlaying(this.buttons.play, playing, ended ? "Again" : "Play");
     this.modeButtons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === mode)));
     if (this.mode !== mode) {
       this.mode = mode;

@@ -94,7 +94,7 @@ class SamplingStage(Stage):
         self.page.keep(plan)
         show_notices([*self.notices, *notices])
         self.plan = plan
-        self.page.head(self.question(), sentences.race_lead(plan) if self.id == "race" else "")
+        self.page.head(self.question(), sentences.lead(self.id, plan))
 
     @property
     def as_begun(self) -> bool:
