@@ -89,15 +89,24 @@ def _give_up(gone: Held) -> None:
     gone.close()
 
 
+def _come_back(owner: tuple[str, str]) -> tuple[Held | None, list[str]]:
+    """(what this session held on this page, if it was away for a moment only; its pages of which more waits)"""
+    with _coming_and_going:
+        known, timer = _away.pop(owner, (None, None))
+        others = [page for session, page in _away if session == owner[0]]
+    if timer is not None:
+        timer.cancel()
+    return known, others
+
+
 @st.cache_resource(scope="session", show_spinner=False, on_release=Held.leave)
 def held(page: str) -> Held:
     """This session's holder for a page: the one that it had, where it was away for a moment only."""
-    owner = (st.session_state.setdefault(OWNER, uuid.uuid4().hex), page)
-    with _coming_and_going:
-        known, timer = _away.pop(owner, (None, None))
-    if timer is not None:
-        timer.cancel()
-    return known or Held(owner=owner)
+    session = st.session_state.setdefault(OWNER, uuid.uuid4().hex)
+    known, others = _come_back((session, page))
+    for other in others:  # What its other pages hold is this session's again, too.
+        held(other)
+    return known or Held(owner=(session, page))
 
 
 def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None = None, playing: bool = False) -> Any:

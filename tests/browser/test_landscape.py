@@ -397,7 +397,8 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     # Just beyond the shift where they part both tops are still nearer to the middle of 01 than to those of 00 and 11.
     page.goto(link(server, "landscape", preset="attractive", extra=2.07))
     begins = "Two wells, 00 and 11, at shift 2.07. Up to about 2 it is one well, as is guaranteed."
-    page.wait_for_function(f"() => document.querySelector('.pv-verdict')?.innerText.startsWith('{begins}')")
+    # Of the first preset what is drawn stands before them, once there is something.
+    page.wait_for_function(f"() => document.querySelector('.pv-verdict')?.innerText.includes('{begins}')")
     page.goto(link(server, "landscape", preset="alike"))
     page.wait_for_function(
         "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two wells at T = 0.75: ')"

@@ -88,7 +88,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     assert page.locator(".pv-badge:visible").count() == 0
     place = at_rest(page.locator(".pv-bar"), 1.5)
     press(page, "Space")
-    page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
+    page.wait_for_function("() => /from exact/.test(document.querySelector('.tx-status')?.textContent)")
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false,true'")
     assert name.evaluate(line) == "underline" and box_of(page.locator(".pv-bar")) == place
     # Where that is too high, what is far from all names gives way.
@@ -110,7 +110,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
 
 def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, open_page):
     page = open_page(link(server, "text", preset="continuous"), viewport={"width": 1280, "height": 800})
-    page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
+    page.wait_for_function("() => /from exact/.test(document.querySelector('.tx-status')?.textContent)")
     for width, height in ((1280, 800), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, PARTS) == []
@@ -126,7 +126,7 @@ def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, o
 
 def test_all_names_are_seen_and_the_rest_when_it_is_asked_for(server, open_page):
     page = open_page(link(server, "text", preset="names", skip="1"), viewport={"width": 1280, "height": 700})
-    page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
+    page.wait_for_function("() => /from exact/.test(document.querySelector('.tx-status')?.textContent)")
     first = page.locator(PAGES).first
     hidden = first.locator(".tx-word").locator("visible=false")
     assert hidden.count() > 0 and page.locator(f"{PAGES} .tx-true").locator("visible=false").count() == 0
@@ -162,7 +162,7 @@ def test_a_text_is_greyed_and_of_the_setting_before_at_once_where_something_was_
     server, open_page
 ):
     page = open_page(link(server, "text", preset="room"))
-    page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
+    page.wait_for_function("() => /from exact/.test(document.querySelector('.tx-status')?.textContent)")
     page.evaluate(
         """() => {
           const [root] = document.querySelectorAll(".tx-root");

@@ -157,11 +157,12 @@ def test_the_curve_of_errors_is_that_of_the_words_and_of_a_walk_that_is_not_seen
 
 def test_an_export_has_the_objective_of_the_page_and_that_of_the_best_bound():
     view = view_of("grid")
-    (file,) = page._files(view)
+    model, file = page._files(view)
     told = json.loads(file.make())
     assert told["objective"] == view.lanes[0].objective and told["log_z"] == view.lanes[0].answer.log_z
     assert told["objective"] != told["log_z"] and "`objective` is the page's" in file.help
-    assert all("objective" not in json.loads(file.make()) for file in page._files(view_of("error-bars", 2)))
+    assert model.name == "model.npz"
+    assert all("objective" not in json.loads(file.make()) for file in page._files(view_of("error-bars", 2))[1:])
 
 
 def test_what_stands_beneath_a_picture_is_sent_of_the_steps_that_words_are_sent_of():

@@ -341,7 +341,7 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     assert first["exact"]["y"] == lane.likelihoods.independent
     assert first["least"] == 1, "nats: the axis does not zoom into noise"
     assert second["id"] == "reconstruction" and third["id"] == "mmd-iterations"
-    assert "small before any stroke" in third["note"]
+    assert "which are learned first" in third["note"]
     lane.likelihoods.found.append(Likelihood(0, 0.0, -6.0, -6.0, -6.0, True))
     before = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
     assert decode(picture.update(before, Cursors(), Desk()))[0]["traces"][0]["lines"] == []

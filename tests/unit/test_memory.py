@@ -160,13 +160,14 @@ def test_the_noise_band_keeps_no_reference_and_is_made_once():
 
 
 def test_what_a_session_held_waits_for_it_a_moment_and_is_then_given_up(monkeypatch):
-    monkeypatch.setattr(session, "AWAY_SECONDS", 0.05)
+    monkeypatch.setattr(session, "AWAY_SECONDS", 0.5)
     closed = []
-    gone, back = (Held(live=SimpleNamespace(close=partial(closed.append, name)), owner=("s", name)) for name in "ab")
-    gone.leave()
-    back.leave()
-    known, timer = session._away.pop(back.owner)  # As `held` does for whoever comes back in time.
-    timer.cancel()
+    gone, back, other = (Held(live=SimpleNamespace(close=partial(closed.append, n)), owner=("s", n)) for n in "abc")
+    for each in (back, other, gone):
+        each.leave()
+    known, others = session._come_back(back.owner)
+    assert others == ["c", "a"] and session._come_back(other.owner) == (other, ["a"])
+    assert session._come_back(("another", "a")) == (None, [])
     until = time.monotonic() + WAIT_SECONDS
     while gone.live is not None and time.monotonic() < until:
         time.sleep(0.01)

@@ -145,7 +145,8 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
         for at in came[len(lead) :]
     ]
     already = f", by MMD² {'its' if len(came) == 1 else 'their'} start already was" if starts else ""
-    by_clock = [] if by_time else [*_sooner(came, lead), *_dear(view, lead, bool(rest))]
+    sooner = [] if by_time else _sooner(came, lead)
+    by_clock = [] if by_time else [*sooner, *_dear(view, lead, bool(rest or sooner))]
     return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *by_clock]
 
 

@@ -39,7 +39,7 @@ MEASURED = (
 )
 NOISY_DRAWS = (
     "A draw: fresh noise on every variable, then max-product seeks the best state under it. Only its end is a sample; "
-    "their mean energy ought to be exact."
+    "samples' mean energy ought to be exact."
 )
 FROM_DRAWS = (
     " Of draws that take several sweeps there is nothing to compare before the first is done: their curve begins there."

@@ -211,7 +211,8 @@ export class Chart {
     if (Number.isFinite(left) && view.end > right) right = view.end;
     if (span) [left, right] = [Math.min(left, span[0]), Math.max(right, span[1])];
     if (view.x) [left, right] = view.x;
-    else if (!xlog && left > 0 && (left < 0.02 * right || (left <= 1 && this.trace.x === "sweeps"))) left = 0; // Its begin.
+    // Where a run began, which a first sweep is short of, and the middle of a first bin.
+    else if (!xlog && left > 0 && (left < 0.02 * right || (left <= 1 && this.trace.x === "sweeps"))) left = 0;
     if (!(left < right)) [left, right] = !Number.isFinite(left) ? [0, 1] : around(left, xlog);
     const across = [LEFT, this.width - RIGHT];
     this.x = zero ? withZero(scale([left / 2, right], across, true)) : scale([left, right], across, xlog);
