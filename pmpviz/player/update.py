@@ -142,11 +142,15 @@ class Envelope:
         return encode({**head, **own}, self.payload.blobs)
 
 
+def in_short(label: str, spec: Styled) -> str:
+    """A lane's name with that of its algorithm in short."""
+    short, own = getattr(spec, "short", ""), getattr(spec, "label", "")
+    return label.replace(own, short, 1) if short and own else label
+
+
 def short_name(label: str, spec: Styled) -> str:
     """A lane's name where there is little room: what it differs in from others of its algorithm, or that in short."""
-    short, own = getattr(spec, "short", ""), getattr(spec, "label", "")
-    name = label.replace(own, short, 1) if short and own else label
-    return name.split(" · ", 1)[-1]
+    return in_short(label, spec).split(" · ", 1)[-1]
 
 
 def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", **more: Any) -> dict:

@@ -95,7 +95,7 @@ def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_th
 
 def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.wait_for_function(
-        "() => /of exact(, by chance alone)? \\(/.test(document.querySelector('.pv-verdict')?.textContent)"
+        "() => /of exact(, no more than chance)? \\(/.test(document.querySelector('.pv-verdict')?.textContent)"
     )
     verdict = page.locator(".pv-verdict").inner_text()
     # Its question is how states are drawn: that is told first.
@@ -419,7 +419,7 @@ PLACED = """() => {
 def test_the_picture_keeps_its_size_while_the_verdict_grows(server, open_page):
     page = open_page(link(server, "landscape", preset="repulsive"), viewport={"width": 1280, "height": 800})
     page.wait_for_function(
-        "() => /of exact(, by chance alone)? \\(/.test(document.querySelector('.pv-verdict')?.textContent)"
+        "() => /of exact(, no more than chance)? \\(/.test(document.querySelector('.pv-verdict')?.textContent)"
     )
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Reset").click()

@@ -124,7 +124,27 @@ def test_what_is_found_is_what_is_spoken(begin):
         view = wait(live, lambda view: view.status == "done" and all(lane.points for lane in view.lanes))
         meta = decode(picture.update(view, Cursors(), Desk(), "none"))[0]
         assert meta["announce"] == meta["said"][0]
-        assert ("the start itself" if lanes[1:] else "mean energy") in meta["announce"]
+        assert all(lane.spec.label in meta["announce"] for lane in lanes) if lanes[1:] else "energy" in meta["announce"]
+        back = decode(picture.update(view, Cursors(), Desk(at=2), "none"))[0]
+        assert back["announce"].startswith("Looking back at sweep 2: ")
+
+
+def test_a_class_reads_the_same_short_names_at_pictures_and_in_the_verdict(begin):
+    live = begin(PLAN.replace(lanes=(sampler("gwg"), sampler("gibbs"), sampler("pmp", sweeps_per_draw=4)), budget=8.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and all(lane.points for lane in view.lanes))
+    for large, name in ((True, "GWG"), (False, "Gibbs-with-gradients")):
+        meta = decode(picture.update(view, Cursors(), Desk(large=large), "none"))[0]
+        assert meta["lanes"][0]["label"] == name and name in meta["said"][0]
+    few = dataclasses.replace(view, lanes=view.lanes[:2])
+    assert decode(picture.update(few, Cursors(), Desk(large=True), "none"))[0]["lanes"][0]["label"] == name
+
+
+def test_a_page_says_what_a_draw_is_where_there_are_draws_by_noise():
+    pmp, gibbs = (PLAN.replace(lanes=(sampler(name),)) for name in ("pmp", "gibbs"))
+    assert words.lead("playground", pmp) == words.NOISY_DRAWS and words.lead("playground", gibbs) == ""
+    assert words.lead("home", pmp) == "" and "MMD²" in words.lead("race", pmp)
 
 
 def test_bars_of_nothing_but_noise_are_short(begin):

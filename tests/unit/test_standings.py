@@ -63,6 +63,12 @@ def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_
             f"lane 1 first came within the noise of 16 samples after 8–16 sweeps{told}; lane 2 had not "
         )
         assert "its sweep" not in standings.verdict(raced, brief=True), "a class has no room for it"
+    # After another's name it says whose.
+    second = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.009])
+    both = [dataclasses.replace(lane, kind="chain") for lane in second.lanes]
+    both = dataclasses.replace(both[0], seconds=1.6), dataclasses.replace(both[1], seconds=0.016)
+    said = standings.verdict(dataclasses.replace(second, lanes=both))
+    assert "then lane 2" in said and "; a sweep of lane 1 takes " in said and "its sweep" not in said
 
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):

@@ -246,8 +246,8 @@ def found(view: LandscapeView) -> str:
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
     off = _far(lane, scene)
     # In brackets, which are left out before a class.
-    alone = ", by chance alone" if rounded_up(off) <= rounded_up(noise) else ""
-    within = f"all frequencies are within {at_most(off)} of exact{alone} ({_against_chance(off, noise, draws)})"
+    chance = ", no more than chance" if rounded_up(off) <= rounded_up(noise) else ""
+    within = f"all frequencies are within {at_most(off)} of exact{chance} ({_against_chance(off, noise, draws)})"
     if _seldom(view):
         return f"In {after} {_changes(view)}; {within}."
     how = "Where the ball stops a state is drawn by lot, near ones likelier: in" if _asks_how(view.plan) else "In"

@@ -38,10 +38,10 @@ def kind_of(name: str, algorithm: str) -> str:
 def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None:
     """float32[n] of the named layer for chain 0, or None where it does not apply (see `why_no_layer`); of bonds
     float32[2 n]."""
-    if name == "none" or why_no_layer(name, run, truth):
-        return None
     if name == UNMET.name:
         return lattice_bonds(run.target.model)
+    if name == "none" or why_no_layer(name, run, truth):
+        return None
     if name == "local field":
         return _lead(run.target, running.positions(run)[0])
     if name == "marginal error":
@@ -53,9 +53,7 @@ def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None
 
 def why_no_layer(name: str, run: running.Run, truth: Truth | None) -> str | None:
     """The sentence why this layer does not apply to this run, or None."""
-    if name == UNMET.name and lattice_bonds(run.target.model) is None:
-        return "unmet couplings are drawn on square and honeycomb lattices of two states, up to 64 by 64"
-    if name not in (overlay.name for overlay in (UNMET, *GENERAL, *run.algorithm.spec.overlays)):
+    if name not in (overlay.name for overlay in (*GENERAL, *run.algorithm.spec.overlays)):
         return f"{run.algorithm.spec.label} has no {name}"
     if name == "marginal error" and truth is None:
         return "the marginal error needs the reference, which is not there yet"

@@ -32,6 +32,7 @@ from pmpviz.player.update import (
     Desk,
     Envelope,
     geometry_of,
+    in_short,
 )
 from pmpviz.player.wire import Payload, encode, state_words
 from pmpviz.runs.device import device_words
@@ -66,13 +67,14 @@ def update(
     if len(then.lanes) > 1:  # Before a class by what is on screen there.
         by_energy = energy_verdict(then) if desk.large and shows_energy(view) else ""
         verdict = by_energy or standings.verdict(then, brief=desk.large)
+    told = _said(then, desk, verdict)
     return envelope.seal(
         desk,
         SPEEDS,
         [_lane(envelope, view, index, lane, desk) for index, lane in enumerate(view.lanes)],
         traces(scene),
-        sentences.found(then) if verdict is None else verdict,
-        said=_said(then, desk, verdict),
+        told[0],
+        said=told,
         kept=[
             {"name": k.name(view.plan), "colour": k.style.colour, "dash": k.style.dash, "marker": k.style.marker}
             for k in kept
@@ -101,12 +103,8 @@ def styles(view: LiveView) -> list[Style]:
 
 def _in_short(view: LiveView) -> LiveView:
     """The view whose lanes have short names, before a class the same at pictures and in the verdict."""
-    specs = [sampler_class(lane.algorithm).spec for lane in view.lanes]
-    names = [
-        lane.label.replace(spec.label, spec.short or spec.label) for lane, spec in zip(view.lanes, specs, strict=True)
-    ]
-    lanes = tuple(replace(lane, label=name) for lane, name in zip(view.lanes, names, strict=True))
-    return replace(view, lanes=lanes)
+    lanes = (replace(lane, label=in_short(lane.label, sampler_class(lane.algorithm).spec)) for lane in view.lanes)
+    return replace(view, lanes=tuple(lanes))
 
 
 def _envelope(view: LiveView, sent: Cursors) -> Envelope:

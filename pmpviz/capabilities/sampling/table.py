@@ -78,8 +78,8 @@ a draw in several sweeps they are of finished draws alone.
 
 **Compiled in**: `before` where the programs were compiled for an earlier run.
 
-**Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now. Both are
-of computing alone: lanes take turns, and those that are quick wait for the slowest one.
+**Sweeps/s on average**: all sweeps over all seconds of computing. Under the pictures of several lanes stands what one
+sweep takes by it. It is of computing alone: lanes take turns, and those that are quick wait for the slowest one.
 
 **Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too; those of
 draws that take several sweeps with the next one that is begun.

@@ -153,9 +153,12 @@ def share(view: LiveView) -> str:
 
 def pace(view: LiveView) -> str:
     """What the rate under a picture is of, for a hover."""
-    said = "Sweeps for each second of computing this lane; how fast the picture moves is chosen in the bar."
-    shared = " The lanes take turns on the same cores, so that those that are quick wait for the slowest one."
-    return said + (shared if len(view.lanes) > 1 else "")
+    if len(view.lanes) == 1:
+        return "Sweeps for each second of computing; how fast the picture moves is chosen in the bar."
+    return (
+        "What a sweep takes to compute, on average over all; how fast the picture moves is chosen in the bar. The "
+        "lanes take turns on the same cores, so that those that are quick wait for the slowest one."
+    )
 
 
 def to_go(view: LiveView) -> str:

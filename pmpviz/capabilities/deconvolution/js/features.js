@@ -144,7 +144,8 @@ export class FeatureLane extends Figure {
 
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
   paint(frame, theme, chosen, stamps, pointed) {
-    this.pale.textContent = `${theme.dark ? "dim" : "pale"}: unsure`; // Near the ground.
+    const near = `${theme.dark ? "dim" : "pale"}: unsure`; // As the ground is.
+    if (this.pale.textContent !== near) this.pale.textContent = near;
     if (!this.size) return;
     this.painted = frame;
     const context = sized(this.canvas, ...this.size);

@@ -333,7 +333,7 @@ class Microscope extends Stage {
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
     this.timeline.show(head, flight ? flight.to : head, replay, player);
-    this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps, head >= replay.total);
+    this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps, head > 0 && head >= replay.total);
     this.write(replay.done(head));
   }
 
