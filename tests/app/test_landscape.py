@@ -44,6 +44,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     assert ("Play pushes a ball through them" in head) == (preset.id != "failure")
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
+        "attractive": "Where the ball stops a state is drawn by lot, near ones likelier: in ",
         "failure": "A stay in 10 lasts ",
         "hopfield": STOPS,
         "alike": STOPS,

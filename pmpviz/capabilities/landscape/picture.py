@@ -25,8 +25,9 @@ from pmpviz.samplers import sampler_class
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
 DIGITS, FLOOR = 5, 1e-4
 LONG_RUN = 888_888
-# A state that changes less often than this share of what independent draws do is held up.
+# A state that changes less often than this share of what independent draws do is held up; told after so many draws.
 SELDOM = 0.9
+SETTLED = 5
 # An error this many times that of independent draws is only a little further off.
 LITTLE = 1.25
 NOTHING_DRAWN = "No state is drawn yet: press Play."
@@ -221,8 +222,9 @@ def _changed(view: LandscapeView) -> tuple[float, float]:
 
 
 def _seldom(view: LandscapeView) -> bool:
+    """Whether the state changes so seldom that it is told first, and not by the first moves of chains alone."""
     changed, independent = _changed(view)
-    return changed <= SELDOM * independent
+    return view.lanes[0].count >= SETTLED and changed <= SELDOM * independent
 
 
 def _changes(view: LandscapeView) -> str:
