@@ -65,12 +65,10 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert "| objective: near log Z |" in words(test)
     (row,) = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
     cells = [cell.strip() for cell in row.split("|")]
-    assert found.startswith("By averaging 6 configurations at 3 corners (after 11 MAP calls) ")
+    assert found.startswith("The average of 6 configurations at 3 corners, after 11 MAP calls, is ")
     assert float(cells[-2]) > 0
-    assert re.search(
-        r"maximum is found \(after the last step at most [\d.e-]+ higher\): with a loop near exact, not exact\.$",
-        found,
-    )
+    top = r"maximum is found \(after the last step at most [\d.e-]+ higher\): with a loop near exact, not exact\. "
+    assert re.search(f"{top}Single spins are ", found)
     # One number for one thing: the sentence's objective is the table's.
     told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its maximum is "
     objective = re.match(told, beneath)[1]
@@ -78,7 +76,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert beneath.endswith(" is within 0.001, the “Gap to reach”; then μ was made the best average of what was found.")
     # What is said of a step is sent for the last ones, and each names its own.
     assert [step for step, _ in update(test)["said_at"]] == list(range(12))
-    assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations and the centre (after 3 ")
+    assert update(test)["said_at"][3][1][0].startswith("The average of 3 configurations and the centre, after 3 ")
     assert "Barrier Frank-Wolfe" in words(test) and "Triangle" in test.selectbox(key="inference_preset").options
 
 

@@ -35,7 +35,7 @@ def race(view, *curves, since=0, high=0.01):
     for place, curve in enumerate(curves):
         points = tuple(point(sweep, value, high) for sweep, value in zip(sweeps, curve, strict=False) if sweep >= since)
         more = {"points": points, "sweep": points[-1].sweep, "since": since, "since_seconds": since / 100}
-        lanes.append(dataclasses.replace(view.lanes[0], label=f"lane {place + 1}", **more))
+        lanes.append(dataclasses.replace(view.lanes[0], label=f"Lane {place + 1}", **more))
     return dataclasses.replace(view, lanes=tuple(lanes))
 
 

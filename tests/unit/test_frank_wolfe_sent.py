@@ -53,7 +53,7 @@ def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     monkeypatch.setattr(lanes, "MOST_KEPT", 320)
     view = view_of.__wrapped__("triangle", 12)
     assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
-    assert verdict.said(seen_at(view, 2))[0].startswith("By averaging 2 configurations (after 2 MAP calls) ")
+    assert verdict.said(seen_at(view, 2))[0].startswith("The average of 2 configurations, after 2 MAP calls, is ")
 
 
 def test_words_are_sent_of_the_last_steps_and_of_the_one_that_is_looked_back_at():

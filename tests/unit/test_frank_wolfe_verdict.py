@@ -48,7 +48,7 @@ def test_opposites_share_a_corner_and_are_counted_there():
     (lane,) = view.lanes
     used = lane.configurations[lane.weights > averaged.IN_USE]
     corners = {min(tuple(each), tuple(1 - each)) for each in used}
-    told = re.search(r"averaging (\d+) configurations at (\d+) corners \(after ", verdict.said(view)[0])
+    told = re.search(r"average of (\d+) configurations at (\d+) corners, after ", verdict.said(view)[0])
     assert [int(number) for number in told.groups()] == [len(used), len(corners)] and len(corners) < len(used)
 
 
@@ -105,12 +105,11 @@ def test_the_triangle_s_verdict_is_of_what_its_axes_show():
     exact = weights @ pairs / weights.sum()
     singles = weights @ (spins > 0) / weights.sum()
     number = r"([\d.]+)"
-    told = rf"correlations are off by {number}, single spins by {number} "
-    told += rf"\(on average; at the start by {number} and {number}\)"
-    found = [np.abs(view.lanes[0].path[-1] - exact), np.abs(view.lanes[0].p1 - singles)]
-    start = [np.abs(exact), np.abs(0.5 - singles)]
+    told = rf"is {number} off exact correlations \(on average; {number} at the start\).*"
+    told += rf"Single spins are {number} off \({number} at the start\)"
+    offs = [view.lanes[0].path[-1] - exact, exact, view.lanes[0].p1 - singles, 0.5 - singles]
     assert [float(off) for off in re.search(told, answer("triangle")).groups()] == [
-        float(f"{off.mean():.2g}") for off in found + start
+        float(f"{np.abs(off).mean():.2g}") for off in offs
     ]
 
 
@@ -322,8 +321,8 @@ def test_before_a_class_too_the_top_that_is_found_is_said_to_be_near_exact():
         said = answer("triangle", step)
         spoken = re.sub(r" \([^()]*\)", "", said)
         # An average of few configurations would be a corner: a class, too, hears of the centre's share.
-        assert (" and the centre correlations" in spoken) is (float(lane_at(lane, step).weights.sum()) < 0.995)
-        assert len(spoken) <= 170
+        assert (" and the centre, after " in spoken) is (float(lane_at(lane, step).weights.sum()) < 0.995)
+        assert len(spoken.partition(" Single spins are ")[0]) <= 170
         # Only a walk that has ended is at it, and the last gap bounds how much there is left.
         top = r"maximum is found \(after the last step at most ([\d.e-]+) higher\): with a loop near exact, not exact"
         there = re.search(top, said)

@@ -29,38 +29,38 @@ def test_nobody_wins_by_a_reference_that_has_not_come_to_rest(idle):
     truth = SimpleNamespace(settled=False, check="its mean energy still fell by 62", exact=False, energy=None)
     said = standings.verdict(dataclasses.replace(gone, truth=truth))
     assert said == "No winner: the reference is a long run, and its mean energy still fell by 62."
-    assert "lane 1" in standings.verdict(gone)
+    assert "Lane 1" in standings.verdict(gone)
 
 
 def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = standings.verdict(race(idle, slow, quick))
-    came = "lane 2 first came within the noise of 16 samples after 8–16 sweeps"
+    came = "Lane 2 first came within the noise of 16 samples after 8–16 sweeps"
     stays = "and more draws change nothing in their law"
-    assert first == f"{came}; lane 1 had not after 16 sweeps (when last compared), {stays}."
+    assert first == f"{came}. Lane 1 had not after 16 sweeps (when last compared), {stays}."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
-    assert later == f"{came}, then lane 1 after 128–256; by this run's seconds lane 2 was first, too."
+    assert later == f"{came}, then Lane 1 after 128–256. By this run's seconds Lane 2 was first, too."
     ended = race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes])
-    assert standings.verdict(ended, brief=True) == f"{came}, then lane 1 after 128–256."
+    assert standings.verdict(ended, brief=True) == f"{came}, then Lane 1 after 128–256."
     # Who has left the noise again is said to have.
     out = standings.verdict(race(idle, slow, [*quick, 0.03]))
-    assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not after 16")
+    assert out.startswith(f"{came}, though its MMD² is above it now. Lane 1 had not after 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
-    assert "lane 2 first came within the noise of 16 samples after 2 sweeps; lane 1 had" in at_once
-    assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
+    assert "Lane 2 first came within the noise of 16 samples after 2 sweeps. Lane 1 had" in at_once
+    assert "None is within the noise. Lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
 
 
 def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_s(idle):
     """After fewer sweeps it may be the slower one for all that: nobody has been first by seconds yet."""
     view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05])
     lanes = [dataclasses.replace(lane, kind="chain") for lane in view.lanes]
-    for took, told in ((1.6, "; its sweep takes 100 times as long as one of lane 2"), (0.1, "")):
+    for took, told in ((1.6, ". Its sweep takes 100 times as long as one of Lane 2"), (0.1, "")):
         took = dataclasses.replace(lanes[0], seconds=took), dataclasses.replace(lanes[1], seconds=0.016)
         raced = dataclasses.replace(view, lanes=took)
         said = standings.verdict(raced)
         assert said.startswith(
-            f"lane 1 first came within the noise of 16 samples after 8–16 sweeps{told}; lane 2 had not "
+            f"Lane 1 first came within the noise of 16 samples after 8–16 sweeps{told}. Lane 2 had not "
         )
         assert "its sweep" not in standings.verdict(raced, brief=True), "a class has no room for it"
     # After another's name it says whose.
@@ -68,18 +68,18 @@ def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_
     both = [dataclasses.replace(lane, kind="chain") for lane in second.lanes]
     both = dataclasses.replace(both[0], seconds=1.6), dataclasses.replace(both[1], seconds=0.016)
     said = standings.verdict(dataclasses.replace(second, lanes=both))
-    assert "then lane 2" in said and "; a sweep of lane 1 takes " in said and "its sweep" not in said
+    assert "then Lane 2" in said and ". A sweep of Lane 1 takes " in said and "its sweep" not in said
 
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = standings.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
-    assert "lane 1 and lane 2 both came within the noise of 16 samples after 8–24 sweeps." in said
+    assert "Lane 1 and Lane 2 both came within the noise of 16 samples after 8–24 sweeps." in said
     assert "since the change at sweep 8" in said
     # A chain that is first looked at 64 sweeps after a change may have been there before.
     late = race(idle, *[[0.5] * 7 + [0.02, 0.001]] * 2, since=64)
     chains = [dataclasses.replace(lane, draws=None, points=lane.points[-1:]) for lane in late.lanes]
     said = standings.verdict(dataclasses.replace(late, lanes=tuple(chains)))
-    assert said.startswith("lane 1 and lane 2 both came within the noise of 16 samples after up to 64 sweeps.")
+    assert said.startswith("Lane 1 and Lane 2 both came within the noise of 16 samples after up to 64 sweeps.")
 
 
 def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(idle):
@@ -87,21 +87,21 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
     view = race(idle, *[[0.5, 0.2, 0.1, 0.009]] * 2, [0.5, 0.2, 0.1, 0.05, 0.009])
     lanes = [dataclasses.replace(lane, since_seconds=-1.0 * (place > 0)) for place, lane in enumerate(view.lanes)]
     said = standings.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
-    together = "lane 1 and lane 2 both came within the noise of 16 samples after 2–4 sweeps, then lane 3 after 4–8"
+    together = "Lane 1 and Lane 2 both came within the noise of 16 samples after 2–4 sweeps, then Lane 3 after 4–8"
     assert said.startswith(together)
-    assert said.endswith("; by this run's seconds lane 1 was first.") and "first came" not in said
+    assert said.endswith(". By this run's seconds Lane 1 was first.") and "first came" not in said
     # Some 100 ms are what else the machine does: of them nobody is the quicker one.
     assert "seconds" not in standings.verdict(view)
     alone = dataclasses.replace(view, lanes=(lanes[0], lanes[2]))
     said = standings.verdict(alone)
-    came = " first came within the noise of 16 samples after 2–4 sweeps, then lane 3 after 4–8"
-    assert said.endswith(f"{came}; by this run's seconds lane 1 was first, too.")
+    came = " first came within the noise of 16 samples after 2–4 sweeps, then Lane 3 after 4–8"
+    assert said.endswith(f"{came}. By this run's seconds Lane 1 was first, too.")
 
 
 def test_a_race_by_seconds_says_them(idle):
     view = race(idle, [0.5, 0.2, 0.1, 0.009], [0.5, 0.2, 0.1, 0.05, 0.009])
     said = standings.verdict(dataclasses.replace(view, plan=view.plan.replace(unit="seconds")))
-    assert said == "lane 1 first came within the noise of 16 samples after 40.0 ms, then lane 2 after 80.0 ms."
+    assert said == "Lane 1 first came within the noise of 16 samples after 40.0 ms, then Lane 2 after 80.0 ms."
 
 
 def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
@@ -111,8 +111,8 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     view = race(view, [0.5, 0.2, 0.1, 0.009, 0.009], [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
     assert said.startswith(
-        "lane 1's energy is still 7.5 standard errors too high, though by MMD² it came within the noise after 2–4 "
-        "sweeps. lane 2 has not come within it (MMD² 0.0500 after"
+        "Lane 1's energy is still 7.5 standard errors too high, though by MMD² it came within the noise after 2–4 "
+        "sweeps. Lane 2 has not come within it (MMD² 0.0500 after"
     )
     # Where the curve has come to the exact line since both were compared, it is said when that was.
     far = energies(view, 50, 20, 10, 8.3, 7.5)
@@ -124,46 +124,46 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     now = [dataclasses.replace(lane, sweep=lane.points[-1].sweep + 1) for lane in far.lanes]
     said = standings.verdict(dataclasses.replace(far, lanes=tuple(now)))
     compared = now[0].points[-1].sweep - now[0].since
-    came = "lane 1 came within the noise by MMD² after 2–4 sweeps"
+    came = "Lane 1 came within the noise by MMD² after 2–4 sweeps"
     assert said.startswith(f"{came}, its energy not yet after {compared}. ")
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
     by = "within the noise of 16 samples (by MMD² and energy)"
-    assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 2–4); ")
+    assert met.startswith(f"Lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 2–4). ")
     assert "off" not in met
     both = energies(race(view, *[[0.5, 0.2, 0.1, 0.009, 0.009]] * 2), 50, 20, 10, 8.3, 7.5)
     assert standings.verdict(both) == (
-        "lane 1 and lane 2 cannot be told apart: all came within the noise by MMD² after 2–4 sweeps, and their "
+        "Lane 1 and Lane 2 cannot be told apart: all came within the noise by MMD² after 2–4 sweeps, and their "
         "energies are 7.5 standard errors off."
     )
     quick, slow = (energies(both, 50, 20, 10, *last).lanes[k] for k, last in enumerate(((1, 1), (9, 1))))
     said = standings.verdict(dataclasses.replace(both, lanes=(quick, slow)))
-    assert said == f"lane 1 first came {by} after 2–4 sweeps, then lane 2 after 4–8 (by MMD² alone after 2–4)."
+    assert said == f"Lane 1 first came {by} after 2–4 sweeps, then Lane 2 after 4–8 (by MMD² alone after 2–4)."
     apart = energies(both, 50, 20, 10, 8.3, 18).lanes[0]
     said = standings.verdict(dataclasses.replace(both, lanes=(apart, both.lanes[1])))
     # In one sentence: a class reads so many letters, and of all lanes.
-    came = "lane 1 and lane 2 came within the noise by MMD² after 2–4 sweeps, and their energies are"
+    came = "Lane 1 and Lane 2 came within the noise by MMD² after 2–4 sweeps, and their energies are"
     assert said == f"{came} 18 and 7.5 standard errors off."
     begun = energies(race(view, *[[0.001] * 3] * 3), 50, 20, 10)
     assert standings.verdict(begun) == (
-        "lane 1, lane 2 and lane 3 are within the noise by MMD² from the start, and their energies are 10.0, 10.0 and "
+        "Lane 1, Lane 2 and Lane 3 are within the noise by MMD² from the start, and their energies are 10.0, 10.0 and "
         "10.0 standard errors off."
     )
     from_start = race(view, [0.001] * 5, [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(from_start, 50, 20, 10, 8, 6))
-    assert said.startswith("lane 1's energy is still 6.0 standard errors too high, though by MMD² it is within the ")
+    assert said.startswith("Lane 1's energy is still 6.0 standard errors too high, though by MMD² it is within the ")
     said = standings.verdict(energies(from_start, 50, 20, 10, 2, 2))
     # By MMD² alone the random start is nearly the law already: what was won is the energy.
     came = (
-        "lane 1 first came within the noise of 16 samples by energy after 2–4 sweeps, by MMD² its start already was; "
+        "Lane 1 first came within the noise of 16 samples by energy after 2–4 sweeps, by MMD² its start already was. "
     )
     assert said.startswith(came)
     said = standings.verdict(energies(from_start, 2, 2, 2, 2, 2))
-    assert said.startswith("lane 1 is within the noise from the start: MMD²")
+    assert said.startswith("Lane 1 is within the noise from the start: MMD²")
     gone = standings.verdict(energies(view, 50, 20, 10, 1, 9))
-    assert "after 2–4 sweeps, but its energy is now 9.0 standard errors too high; " in gone
+    assert "after 2–4 sweeps, but its energy is now 9.0 standard errors too high. " in gone
     # What dipped below the noise by chance and rose again has come when both are there at one look.
     dipped = standings.verdict(energies(race(view, [0.5, 0.009, 0.05, 0.05, 0.009]), 50, 20, 2, 2, 2))
-    assert dipped == f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 1)."
+    assert dipped == f"Lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 1)."
 
 
 def test_chains_that_disagree_within_the_noise_are_said_to(idle):
@@ -172,14 +172,14 @@ def test_chains_that_disagree_within_the_noise_are_said_to(idle):
     view = race(idle, came, still)
     said = standings.verdict(disagreeing(view, 1.4))
     assert said.startswith(
-        "lane 1 first came within the noise of 16 samples after 8–16 sweeps, though its chains still differ on average "
+        "Lane 1 first came within the noise of 16 samples after 8–16 sweeps, though its chains still differ on average "
         "(R-hat of the energy 1.4"
     )
     assert said.count("still differ") == 1, "of what is not within the noise nobody says that it has mixed"
     assert "still differ" not in standings.verdict(disagreeing(view, 1.4, keeps=False)), "few sweeps, not few states"
     both = standings.verdict(disagreeing(race(idle, came, came), 1.4))
     assert (
-        ", though the chains of lane 1 and lane 2 still differ on average (R-hat of the energy 1.40 and 1.40)." in both
+        ", though the chains of Lane 1 and Lane 2 still differ on average (R-hat of the energy 1.40 and 1.40)." in both
     )
     home = standings.verdict(disagreeing(race(idle, [0.001] * 6, came), 1.4))
     assert (
@@ -194,7 +194,7 @@ def test_of_several_above_the_noise_the_nearest_is_named_where_the_noise_can_tel
     first = [0.5, 0.2, 0.009]
     said = standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.1], [0.5, 0.3, 0.304]))
     assert said.endswith(
-        "; the others had not after 2 sweeps (when last compared), nearest lane 3, then lane 2 and lane 4 level "
+        ". The others had not after 2 sweeps (when last compared), nearest Lane 3, then Lane 2 and Lane 4 level "
         "(MMD² 0.10, 0.30 and 0.30)."
     )
     assert "nearest" not in standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.304]))
@@ -211,7 +211,7 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
         energies(view, *[2] * 4), lanes=(dataclasses.replace(wrong, guarantee="approximate"), *right)
     )
     assert standings.verdict(view) == (
-        "lane 1: energy 109 standard errors too high, MMD² within the noise; the others came within it by energy after "
+        "Lane 1: energy 109 standard errors too high, MMD² within the noise. The others came within it by energy after "
         "2 sweeps, by MMD² their start already was."
     )
 
@@ -248,7 +248,7 @@ def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
     for guarantee in ("approximate", "invariant"):
         lanes = (dataclasses.replace(wrong, guarantee=guarantee), right)
         said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))
-    assert "lane 1 had not after " in said["approximate"]
+    assert "Lane 1 had not after " in said["approximate"]
     assert said["approximate"].endswith(
         ", its energy is 12 standard errors too low, and more draws change nothing in their law."
     )
@@ -266,12 +266,12 @@ def test_a_class_reads_of_the_energies_that_it_sees(begin):
     falls = dataclasses.replace(falls, kind="chain", right=(2, 2))
     lanes = falls, dataclasses.replace(off, guarantee="approximate")
     told = before_class.energy_verdict(dataclasses.replace(view, lanes=lanes))
-    wrong = f"lane 1 stays {how_far(energy_now(view, off))}"
-    assert told == f"Right energy: lane 1 after 2 sweeps; {wrong}."
+    wrong = f"Lane 1 stays {how_far(energy_now(view, off))}"
+    assert told == f"Right energy: Lane 1 after 2 sweeps; {wrong}."
     assert "MMD" not in told and "40 standard errors too high" in told
     chains = tuple(dataclasses.replace(lane, guarantee="invariant") for lane in (off, off))
     none = before_class.energy_verdict(dataclasses.replace(view, lanes=chains))
-    assert none.startswith("No energy is right yet: lane 1 is ") and "stays" not in none
+    assert none.startswith("No energy is right yet: Lane 1 is ") and "stays" not in none
     # Where another law is coming, no energy is known, or MMD^2 sees what it does not, the verdict is that of a desk.
     late = tuple(dataclasses.replace(lane, since=2) for lane in lanes)
     assert not before_class.energy_verdict(dataclasses.replace(view, lanes=late)), "sweeps are counted from there"
@@ -288,9 +288,9 @@ def test_a_class_reads_of_the_energies_that_it_sees(begin):
 def test_those_that_have_not_come_are_named_together(idle):
     quick, slow = [0.5, 0.2, 0.009, 0.009, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1]
     said = standings.verdict(race(idle, quick, slow, slow))
-    assert said.endswith("after 2 sweeps; the others had not after 8 sweeps (when last compared).")
+    assert said.endswith("after 2 sweeps. The others had not after 8 sweeps (when last compared).")
     assert standings.verdict(race(idle, quick, quick, slow, slow[:4])).endswith(
-        "lane 3 and lane 4 had not after 4–8 sweeps (when last compared)."
+        "Lane 3 and Lane 4 had not after 4–8 sweeps (when last compared)."
     )
 
 
@@ -311,17 +311,17 @@ def test_where_the_reference_is_one_state_there_is_no_noise_to_be_judged_by(idle
     rows[:3, 0] = 1
     assert not noise_band(Reference.of(rows), 64).known
     said = standings.verdict(race(idle, [0.5, 0.2], [0.5, 0.0], high=float("nan")))
-    assert said == f"{words.NO_NOISE} MMD²: lane 2 0.00 and lane 1 0.200."
+    assert said == f"{words.NO_NOISE} MMD²: Lane 2 0.00 and Lane 1 0.200."
 
 
 def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
     said = standings.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451], [0.5, 0.4, 0.3]))
-    assert "lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps; " in said and "nearest" not in said
-    assert said.endswith("; lane 3 0.300.")  # Nobody is left out.
+    assert "Lane 1 and Lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps; " in said and "nearest" not in said
+    assert said.endswith("; Lane 3 0.300.")  # Nobody is left out.
 
 
 def test_of_three_none_is_left_out_where_none_is_within_the_noise(idle):
     said = standings.verdict(race(idle, [0.5, 0.2, 0.1], [0.5, 0.3, 0.2], [0.5, 0.4, 0.3]))
     assert said.endswith(
-        "lane 1 is nearest: MMD² 0.100 after 2 sweeps and 20.0 ms; lane 2 0.200 (20.0 ms) and lane 3 0.300 (20.0 ms)."
+        "Lane 1 is nearest: MMD² 0.100 after 2 sweeps and 20.0 ms; Lane 2 0.200 (20.0 ms) and Lane 3 0.300 (20.0 ms)."
     )

@@ -53,13 +53,13 @@ def test_of_a_moment_before_a_change_the_energy_is_judged_by_the_exact_one_of_th
     law = Stretch(0, 83, view.truth.energy)
 
     def said(law, *lanes):
-        lanes = [dataclasses.replace(lane, label=f"lane {k + 1}", sweep=4) for k, lane in enumerate(lanes)]
+        lanes = [dataclasses.replace(lane, label=f"Lane {k + 1}", sweep=4) for k, lane in enumerate(lanes)]
         now = changed(view, (80,) * len(lanes), beta=0.5)
         lanes = tuple(dataclasses.replace(lane, since=80, points=(), past=True) for lane in lanes)
         return then.under_others(dataclasses.replace(now, lanes=lanes, earlier=(law,), present=now.plan))
 
     assert said(law, wrong).endswith(" begins anew. Mean energy then: 8.3 standard errors too high.")
-    both = "Mean energy then: lane 1 and lane 3 right within chance, lane 2 8.3 standard errors too high."
+    both = "Mean energy then: Lane 1 and Lane 3 right within chance, Lane 2 8.3 standard errors too high."
     assert said(law, right, wrong, right).endswith(both)
     assert "energy" not in said(dataclasses.replace(law, exact=False), wrong)
 
@@ -109,33 +109,33 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
     view = race(idle, quick, slow)
     late = dataclasses.replace(view, lanes=tuple(dataclasses.replace(lane, sweep=23) for lane in view.lanes))
     assert standings.verdict(late).endswith(
-        "; lane 2 had not after 16 sweeps (when last compared), and more draws change nothing in their law."
+        ". Lane 2 had not after 16 sweeps (when last compared), and more draws change nothing in their law."
     )
 
 
 def test_who_begins_within_the_noise_has_not_won(idle):
     said = standings.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
-    assert said.startswith("lane 1 came within the noise of 16 samples after 2–4 sweeps; ")
-    assert said.endswith("lane 2 is within the noise from the start.")
+    assert said.startswith("Lane 1 came within the noise of 16 samples after 2–4 sweeps. ")
+    assert said.endswith("Lane 2 is within the noise from the start.")
     said = standings.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
-    assert said.startswith("lane 2 is within the noise from the start. lane 1 has not come within it (MMD² 0.0500")
+    assert said.startswith("Lane 2 is within the noise from the start. Lane 1 has not come within it (MMD² 0.0500")
 
 
 def test_a_lane_that_has_not_moved_is_not_compared(idle):
     view = dataclasses.replace(race(idle, [0.0113], [0.5, 0.0113], [0.5, 0.2]), playing=True)
     said = standings.verdict(view)
-    assert "lane 2 is nearest: MMD² 0.0113 after 1 sweep" in said and said.count("lane 1") == 1
+    assert "Lane 2 is nearest: MMD² 0.0113 after 1 sweep" in said and said.count("Lane 1") == 1
     # Before who is nearest: a class, which reads the first sentences alone, sees why a lane has no curve.
-    assert said.startswith("None is within the noise. lane 1 is still computing its first sweep. lane 2 is nearest")
-    assert "lane 1 has made no sweep yet" in standings.verdict(dataclasses.replace(view, playing=False))
+    assert said.startswith("None is within the noise. Lane 1 is still computing its first sweep. Lane 2 is nearest")
+    assert "Lane 1 has made no sweep yet" in standings.verdict(dataclasses.replace(view, playing=False))
 
 
 def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_later(idle):
     """As the fewest sweeps decide; where seconds do, each by its last metrics, with its sweeps."""
     ahead = race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451, 0.02])
-    assert standings.verdict(ahead).endswith("lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
+    assert standings.verdict(ahead).endswith("Lane 1 and Lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
     far = standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
-    assert "100 times below lane 2 after as many sweeps (" in far
+    assert "100 times below Lane 2 after as many sweeps (" in far
     by_time = dataclasses.replace(ahead, plan=ahead.plan.replace(unit="seconds"))
     assert " after 2 sweeps" in standings.verdict(by_time) and " after 4 sweeps" in standings.verdict(by_time)
 
@@ -143,4 +143,4 @@ def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_lat
 def test_the_order_behind_the_first_is_of_one_sweep_which_is_said_where_one_is_ahead(idle):
     came = [0.5, 0.001, 0.001]
     said = standings.verdict(race(idle, came, [0.5, 0.2, 0.1], [0.5, 0.4, 0.3, 0.02]))
-    assert said.endswith("nearest lane 2, then lane 3 (MMD² 0.10 and 0.30 after 2 sweeps).")
+    assert said.endswith("nearest Lane 2, then Lane 3 (MMD² 0.10 and 0.30 after 2 sweeps).")

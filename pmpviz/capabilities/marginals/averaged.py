@@ -19,16 +19,22 @@ def averaged(view: InferenceView) -> str:
     nothing."""
     (lane,) = view.lanes
     # A class is spared what is in brackets.
-    said = f"By averaging {_mixture(lane)} (after {steps_of(lane)})"
+    said = f"The average of {_mixture(lane)}, after {steps_of(lane)}, is"
     offs = _axes_off(view, lane)
     if lane.count not in offs:  # Of a long path only some points are kept.
-        return f"{said} μ has moved on."
-    pairs, start = significant(offs[lane.count], 2), significant(offs[0], 2)
+        return f"{said} μ; it has moved on."
+    now, start = significant(offs[lane.count], 2), significant(offs[0], 2)
+    pairs = f"{said} {now} off exact correlations (on average; {start} at the start)."
+    return f"{pairs}{_led(lane)}{_singles(view, lane)}"
+
+
+def _singles(view: InferenceView, lane: InferenceLaneView) -> str:
+    """How far off the marginals of single spins are, of which the picture has no axis."""
     exact, off = exact_p1(view), error(view, lane)
-    if exact is not None and off is not None:
-        pairs += f", single spins by {significant(off, 2)}"
-        start += f" and {significant(float(np.abs(0.5 - exact).mean()), 2)}"
-    return f"{said} correlations are off by {pairs} (on average; at the start by {start}).{_led(lane)}"
+    if exact is None or off is None:
+        return ""
+    start = significant(float(np.abs(0.5 - exact).mean()), 2)
+    return f" Single spins are {significant(off, 2)} off ({start} at the start)."
 
 
 def _mixture(lane: InferenceLaneView) -> str:

@@ -30,7 +30,7 @@ from pmpviz.capabilities.sampling.words import (
     unmoved,
     waiting,
 )
-from pmpviz.player.model_words import listed, temperature
+from pmpviz.player.model_words import full_sentence, listed, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 
 WITHIN, OTHERS = "within the noise", "the others"
@@ -80,7 +80,7 @@ def verdict(view: LiveView, brief: bool = False) -> str:
     if passed:
         first = _passages(view, passed, bool(begun), bool(wrong))[: 1 if brief else None]
         said = [*decides, *first, *half, *_not_yet(view, still, brief), *unsaid, *home]
-        return f"{'; '.join(said)}.{_since(view)}"
+        return f"{' '.join(map(full_sentence, said))}{_since(view)}"
     lacking = [f"{'; '.join(unsaid)}."] if unsaid else []
     nearest = [_nearest(_side_by_side(view, still), bool(begun or halves), lacking)] if still else lacking
     return " ".join([*(f"{each}." for each in (*decides, *half, *home)), *nearest])

@@ -3,18 +3,18 @@
 import { css, lit } from "./theme.js";
 
 const TOP = 8;
-const APART = 12; // Pixels between names on their ends.
+const APART = 12; // Pixels between names on their ends, and between heights.
 const OUT = 0.5; // Of the highest: what stands out.
 
 // Draws into `area` (left, right, bottom: what the axes and the names take; width, height); `large` enlarges the type.
 // `columns` has the names, the exact law, and rows of shares with a colour, or with a colour for each state; where they
-// are known, the shares in the long run, which are dashed.
+// are known, the shares in the long run, which are dashed, and what the axis goes up to.
 export function drawColumns(context, theme, area, columns, large = 1) {
   const { names, law, rows } = columns;
-  const high = 1.08 * Math.max(...law, ...(columns.run || []), ...rows.map((row) => Math.max(...row.values)));
+  const high = columns.high || 1.08 * Math.max(...law, ...(columns.run || []), ...rows.map((row) => Math.max(...row.values)));
   const foot = area.height - area.bottom;
   const y = (p) => foot - (p / high) * (foot - TOP);
-  if (area.left) drawHeights(context, theme, area, high, y);
+  if (area.left) drawHeights(context, theme, area, high, y, APART * large);
   const step = (area.width - area.left - area.right) / names.length;
   const upright = step > APART * large ? new Set(names.keys()) : standing(columns, step, APART * large);
   const named = names.every((name) => context.measureText(name).width < step - 2);
@@ -70,12 +70,13 @@ function drawUpright(context, name, x, y) {
   context.restore();
 }
 
-function drawHeights(context, theme, { left, right, width }, high, y) {
+function drawHeights(context, theme, { left, right, width }, high, y, apart) {
   context.strokeStyle = css(theme.rule);
   context.fillStyle = css(theme.soft);
   context.lineWidth = 1;
   context.textAlign = "right";
-  const tick = high > 0.5 ? 0.25 : high > 0.2 ? 0.1 : high > 0.08 ? 0.04 : 0.01;
+  let tick = high > 0.5 ? 0.25 : high > 0.2 ? 0.1 : high > 0.08 ? 0.04 : 0.01;
+  while (2 * tick <= high && y(0) - y(tick) < apart) tick *= 2;
   for (let p = 0; p <= high; p += tick) {
     context.fillText(String(Number(p.toFixed(2))), left - 5, y(p) + 4);
     context.beginPath();

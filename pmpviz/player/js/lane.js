@@ -162,7 +162,7 @@ export class Lane extends Figure {
     const layer = this.layerAt(sweep);
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
-    if (layer && layer.kind === "bonds") this.share.textContent = `${(100 * this.painter.unmet).toFixed(0)} % not met`;
+    if (hasBonds(this.meta)) this.share.textContent = `${(100 * this.painter.costly).toFixed(0)} % not met`;
     if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
     this.dirty = false;
     this.paints += 1;
@@ -203,9 +203,9 @@ export class Lane extends Figure {
     const { layer, missing } = this.meta;
     this.legend.replaceChildren();
     if (missing) this.legend.append(make("span", "", missing));
-    if (!layer || !layer.values) return;
+    if (hasBonds(this.meta)) this.legend.append(this.share);
+    if (!layer || !layer.values || layer.kind === "bonds") return;
     if (!this.layerAt(sweep)) return this.legend.append(make("span", "", `${layer.name}: not kept of this moment`));
-    if (layer.kind === "bonds") return this.legend.append(this.share);
     this.legend.append(make("span", "", layer.name));
     if (layer.kind === "labels") return;
     const stops = Array.from({ length: 9 }, (_, k) => layer.low + ((layer.high - layer.low) * k) / 8);
@@ -247,9 +247,14 @@ export class Lane extends Figure {
   }
 }
 
+// Whether couplings that are not met are drawn red, and their share is told.
+function hasBonds({ geometry, layer }) {
+  return Boolean(geometry.coupled || (layer && layer.kind === "bonds"));
+}
+
 // What the signs in the pictures of all lanes mean, once for all of them.
 export function drawSigns(legend, { states, geometry, layer }, theme, clamped, field) {
-  const bonds = Boolean(geometry.coupled) || (layer && layer.kind === "bonds");
+  const bonds = hasBonds({ geometry, layer });
   const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
   if (geometry.kind === "chain") signs.push(make("span", "pv-state", "a row: the chain after a sweep, the newest at the bottom"));
   legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed) || bonds);

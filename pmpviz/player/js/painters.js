@@ -168,12 +168,14 @@ class GraphPainter {
     const full = Math.max(0.08, Math.min(0.6, 250 / (this.edges.length / 2 + 1)));
     const wide = Math.max(1, side / 700);
     const red = css(unmetColour(theme));
+    const told = Boolean(this.coupled && bits);
+    this.costly = told ? this.unmetShare(bits) : null;
     for (const opposed of this.opposed ? [false, true] : [false]) {
       const colour = css(opposed ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : theme.soft);
       const weight = opposed ? 1.6 * full : full;
       const own = (e) => this.opposes(e) === opposed;
       context.setLineDash(opposed ? [4 * wide + 2, 3 * wide + 1] : []);
-      if (!this.coupled || !bits) this.drawn(context, side, own, colour, wide, weight);
+      if (!told) this.drawn(context, side, own, colour, wide, weight);
       else {
         this.drawn(context, side, (e) => own(e) && !this.unmet(e, bits), colour, wide, FAINT * weight);
         this.drawn(context, side, (e) => own(e) && this.unmet(e, bits), red, 2 * wide, HEAVY * weight);
@@ -190,6 +192,11 @@ class GraphPainter {
   // Whether the states at the ends of a coupling are not as it would have them.
   unmet(e, bits) {
     return (bit(bits, this.edges[2 * e]) === bit(bits, this.edges[2 * e + 1])) === this.opposes(e);
+  }
+
+  unmetShare(bits) {
+    const count = this.edges.length / 2;
+    return Array.from({ length: count }, (_, e) => this.unmet(e, bits)).filter(Boolean).length / count;
   }
 
   drawn(context, side, chosen, colour, wide, alpha) {

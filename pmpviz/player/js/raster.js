@@ -114,7 +114,7 @@ export class RasterPainter {
         context.fillRect(x * cell - before, y + 1 < high ? (y + 1) * cell - before : height - wide, cell + wide, wide);
       }
     }
-    this.unmet = count ? unmet / count : 0;
+    this.costly = count ? unmet / count : 0;
   }
 
   spins(bits, colours) {

@@ -2,6 +2,7 @@
 // was found, which it is an average of.
 
 import { diamond } from "./key.js";
+import { MOST_COLUMNS, Shares } from "./shares.js";
 import { painterFor } from "../pmpviz.player/painters.js";
 import { css, enlarged, make, number, readableOn, scaleColour } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
@@ -23,10 +24,9 @@ export class Beside {
     this.root = make("div", "wk-beside");
     this.root.dataset.testid = "walk-marginals";
     this.ramp = make("span", "pv-ramp");
-    const scale = make("div", "wk-scale");
-    scale.append(make("span", "", "p(xᵢ = 1) of each site: 0"), this.ramp, make("span", "", "1"));
+    this.scale = make("div", "wk-scale");
     this.row = make("div", "wk-row");
-    this.root.append(scale, this.row);
+    this.root.append(this.scale, this.row);
   }
 
   // Whether it stands in the walk's place: where it `can`, until one asks for the walk.
@@ -46,21 +46,31 @@ export class Beside {
     this.drawn = drawn;
     const stops = Array.from({ length: STOPS }, (_, k) => css(scaleColour(INK, k / (STOPS - 1), theme)));
     this.ramp.style.background = `linear-gradient(90deg, ${stops.join()})`;
-    const pictures = [...walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all)), { name: "exact", values: exact, says: "The exact marginals" }];
-    const painter = painterFor(walks[0].meta);
+    const averages = walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all));
+    // Small graphs beside each other look alike, where columns show how far each is off.
+    const few = walks.length > 1 && walks[0].meta.geometry.nodes && exact.length <= MOST_COLUMNS;
+    const pictures = few ? averages : [...averages, { name: "exact", values: exact, says: "The exact marginals" }];
+    const painter = few ? new Shares(exact) : painterFor(walks[0].meta);
     painter.like = walks[0].painter; // Of layers it is the same layout: units are matched by where they are.
+    this.drawScale(few);
     const [columns, ...room] = arranged(painter, pictures.length, width, height);
     this.row.style.gridTemplateColumns = `repeat(${columns}, auto)`;
     this.row.replaceChildren(...pictures.map((picture) => shown(picture, painter, room, theme)));
     this.root.dataset.steps = walks.map(({ averaged }) => averaged.known).join(" ");
   }
+
+  drawScale(few) {
+    const line = make("span", "wk-exact");
+    const words = few ? ["p(xᵢ = 1) of each site", line, "exact"] : ["p(xᵢ = 1) of each site: 0", this.ramp, "1"];
+    this.scale.replaceChildren(...words.map((word) => (word instanceof Node ? word : make("span", "", word))));
+  }
 }
 
 // What was found, where it is asked for, and the average of that.
-function picturesOf({ lane, meta, averaged, named, over }, count, exact, all) {
+function picturesOf({ lane, meta, colour, averaged, named, over }, count, exact, all) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
   const foot = Number.isFinite(off) ? `${number(off)} off on average` : ""; // Until it is known.
-  const average = { name: count > 1 ? lane.label : "μ: average so far", short: lane.short, foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
+  const average = { name: count > 1 ? lane.label : "μ: average so far", short: lane.short, foot, values: averaged.p1, meta, colour, says: `Marginals of ${lane.label}: ${foot}` };
   if (!all || count > 1 || !named) return [average];
   const { step, bits, weight } = named;
   const part = Number.isFinite(weight) ? `${number(100 * weight)} % of the average` : "";
@@ -81,7 +91,7 @@ function arranged(painter, count, width, height) {
   return choices.reduce((best, one) => (one[3] > best[3] ? one : best)).slice(0, 3);
 }
 
-function shown({ name, short, foot, values, bits, meta, says }, painter, [width, height], theme) {
+function shown({ name, short, foot, values, bits, meta, colour, says }, painter, [width, height], theme) {
   const root = make("figure", "wk-one");
   const head = make("figcaption", "wk-one-head");
   const canvas = make("canvas", "");
@@ -95,7 +105,7 @@ function shown({ name, short, foot, values, bits, meta, says }, painter, [width,
   const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
   Object.assign(canvas, { width: w, height: h });
   Object.assign(canvas.style, { width: `${w / ratio}px`, height: `${h / ratio}px` });
-  painter.paint(canvas, bits, values ? { ...INK, values } : null, theme);
+  painter.paint(canvas, bits, values ? { ...INK, values, colour } : null, theme);
   if (values) writeIn(canvas, painter, values, theme, enlarged() * ratio);
   return root;
 }
