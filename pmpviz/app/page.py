@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, kept_plan, note_plan, open_plan
+from pmpviz.app.presets import preset_like
 from pmpviz.app.share import link_dialog
 from pmpviz.app.widgets import kept, take_again
 from pmpviz.live.link import to_query
@@ -174,8 +175,7 @@ class Page:
 
     def preset_like(self, plan: Any, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The preset of this very plan, else the first whose plan is `like` it, or None."""
-        same = (preset for preset in self.presets if preset.plan == plan)
-        return next(same, None) or next((preset for preset in self.presets if like(preset.plan, plan)), None)
+        return preset_like(self.presets, plan, like)
 
     def head(self, question: str, lead: str = "") -> None:
         """The question, and under it what the page shows: its own sentence, or `lead` where that depends on the plan.

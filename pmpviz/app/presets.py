@@ -19,6 +19,12 @@ def preset_of(presets: Sequence[Preset], identity: str) -> Preset | None:
     return next((p for p in presets if p.id == identity), None)
 
 
+def preset_like(presets: Sequence[Preset], plan: Any, like: Callable[[Any, Any], bool] = operator.eq) -> Preset | None:
+    """The preset of this very plan, else the first whose plan is `like` it, or None."""
+    same = next((preset for preset in presets if preset.plan == plan), None)
+    return same or next((preset for preset in presets if like(preset.plan, plan)), None)
+
+
 def preset_control(
     presets: Sequence[Preset],
     label: str,
@@ -30,8 +36,8 @@ def preset_control(
 ) -> tuple[Any, Callable[[Any], None]]:
     """(the plan of the preset that was just chosen, with its speed, else the plan as it is; what draws the choice here)
 
-    What draws it is called with the plan that the page's other controls leave, and shows the preset whose plan is like
-    that. The widget's key is `key` or `page`_preset.
+    What draws it is called with the plan that the page's other controls leave, and shows the preset of that, else the
+    one that is `like` it, as the page's question is. The widget's key is `key` or `page`_preset.
     """
     key, into = key or f"{page}_preset", box.container()
     chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
@@ -42,7 +48,8 @@ def preset_control(
             st.session_state[f"speed:{page}"] = chosen.speed
 
     def draw(plan: Any) -> None:
-        draw_choice(presets, label, next((preset.id for preset in presets if like(preset.plan, plan)), ""), into, key)
+        shown = preset_like(presets, plan, like)
+        draw_choice(presets, label, shown.id if shown else "", into, key)
 
     return plan, draw
 
@@ -59,4 +66,4 @@ def draw_choice(presets: Sequence[Preset], label: str, shown: str, box: Any, key
     select(into, label, names, key, label_visibility=visible)
 
 
-__all__ = ["draw_choice", "preset_control", "preset_of"]
+__all__ = ["draw_choice", "preset_control", "preset_like", "preset_of"]

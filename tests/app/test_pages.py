@@ -8,6 +8,7 @@ import pytest
 from opened import ROOT, WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
+from pmpviz.app.presets import preset_like, preset_of
 from pmpviz.capabilities import shown_on_home
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
 from pmpviz.capabilities.home.tiles import GROUPS, first_tiles
@@ -91,6 +92,52 @@ def test_the_choice_of_a_preset_follows_a_change_by_hand_at_once(page, preset, k
     assert run(test).selectbox(key=choice).value == ""
     test.button(key=f"{key}_remove").click()
     assert run(test).selectbox(key=choice).value == preset
+
+
+LISTED = {
+    "learning": LEARNING,
+    "deconvolution": DECONVOLUTION,
+    "messages": MESSAGES,
+    "frank_wolfe": INFERENCE,
+}
+
+
+def test_the_preset_of_a_plan_itself_comes_before_one_that_is_like_it():
+    """And none is where none is like it."""
+    for preset in MESSAGES:
+        assert preset_like(MESSAGES, preset.plan, lambda a, b: True) is preset
+    other = MESSAGES[0].plan.replace(sweeps=7)
+    assert preset_like(MESSAGES, other, lambda a, b: True) is MESSAGES[0] and preset_like(MESSAGES, other) is None
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "shown"),
+    [
+        ("learning", {"preset": "bars", "learning_rate": "0.03"}, "bars"),
+        ("learning", {"preset": "bars", "kind": "srbm"}, ""),
+        ("deconvolution", {"preset": "complete", "noise": "0.01", "seed": "3"}, "complete"),
+        ("deconvolution", {"preset": "complete", "known_images": "given"}, ""),
+        ("messages", {"preset": "triangle", "sweeps": "60"}, "triangle"),
+        ("messages", {"preset": "triangle", "damping": "0.4"}, "damped"),
+        ("frank_wolfe", {"preset": "triangle"}, "triangle"),
+        ("frank_wolfe", {"preset": "triangle", "beta": "0.9"}, ""),
+    ],
+)
+def test_the_list_shows_the_preset_whose_question_the_page_asks(page, query, shown):
+    test = opened(page, **query)
+    assert not test.warning
+    heads = [each.value for each in test.markdown if each.value.startswith("#### ")]
+    asked = [preset.id for preset in LISTED[page] if any(preset.question in head for head in heads)]
+    key = "inference_preset" if page == "frank_wolfe" else f"{page}_preset"
+    assert asked == ([shown] if shown else []) and test.selectbox(key=key).value == shown
+
+
+def test_a_preset_that_is_shown_at_other_settings_is_gone_back_to_by_way_of_another():
+    test = opened("messages", preset="triangle", sweeps="60")
+    for name in ("lattice", "triangle"):
+        test.selectbox(key="messages_preset").select(name)
+        run(test)
+    assert test.session_state["plan:messages"][0] == preset_of(MESSAGES, "triangle").plan
 
 
 @pytest.mark.parametrize(

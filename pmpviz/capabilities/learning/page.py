@@ -62,7 +62,7 @@ def draw() -> None:
     plan, notices = PAGE.open()
     leave(plan)
     side = st.sidebar
-    plan, draw_choice = preset_control(LEARNING, "Training", PAGE.id, plan, side)
+    plan, draw_choice = preset_control(LEARNING, "Training", PAGE.id, plan, side, _alike)
     if saved := saved_controls(side):
         plan, blobs = saved
         STAGE.job_of(plan).restore(plan, blobs)

@@ -44,7 +44,7 @@ def draw() -> None:
     answer_events(KEY, lambda event: PAGE.note(plan, event, _after))
     plan = kept_plan(PAGE.id, plan)
     side = st.sidebar
-    plan, draw_choice = preset_control(MESSAGES, "Experiment", PAGE.id, plan, side, _alike)
+    plan, draw_choice = preset_control(MESSAGES, "Experiment", PAGE.id, plan, side, _same_question)
     side.markdown("##### Graph")
     plan = graph_controls(plan, side)
     side.markdown("##### Messages")
@@ -57,11 +57,6 @@ def draw() -> None:
     PAGE.keep(plan)
     stage(plan)
     explain(plan, preset)
-
-
-def _alike(a: MessagePlan, b: MessagePlan) -> bool:
-    """Whether two plans differ in how it is shown alone."""
-    return a.computed == b.computed
 
 
 def _same_question(preset: MessagePlan, plan: MessagePlan) -> bool:

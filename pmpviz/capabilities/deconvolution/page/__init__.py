@@ -61,7 +61,7 @@ def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
     side = st.sidebar
-    plan, draw_choice = preset_control(DECONVOLUTION, "Experiment", PAGE.id, plan, side)
+    plan, draw_choice = preset_control(DECONVOLUTION, "Experiment", PAGE.id, plan, side, _same_question)
     for title, controls in CONTROLS.items():
         side.markdown(f"##### {title}")
         plan = controls(plan, side)
