@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 
+import numpy as np
 import pytest
 
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.models import build_spec
 from tests.browser.stage import lanes, link, look_back, pause, press, rest, steady, wait_lanes
 
 TRIANGLE = {"model": "complete:3,J=-1"}
@@ -430,6 +434,34 @@ def test_where_the_polytope_is_not_seen_whole_marginals_stand_beside_the_exact_o
     assert projected.is_visible() and not page.evaluate(PICTURES)
     page.get_by_role("button", name="Show marginals").click()
     page.wait_for_function("() => document.querySelector('.wk-beside:not([hidden])')")
+
+
+# Of each picture of columns: across how many a line of the key's colour stands at these heights of the axis.
+SHARES = """(heights) => {
+  const [left, right, bottom, top, full] = [32, 2, 18, 8, 1.06];
+  const key = getComputedStyle(document.querySelector(".wk-exact")).backgroundColor;
+  const canvases = [...document.querySelectorAll(".wk-beside:not([hidden]) .wk-one canvas:not(.pv-key)")];
+  return canvases.map((one) => heights.filter((p, site) => {
+    const [step, foot] = [(one.width - left - right) / heights.length, one.height - bottom];
+    const [x, y] = [left + (site + 0.5) * step, foot - (p / full) * (foot - top)].map(Math.floor);
+    const [red, green, blue] = one.getContext("2d").getImageData(x, y, 1, 1).data;
+    return `rgb(${red}, ${green}, ${blue})` === key;
+  }).length);
+}"""
+
+
+def test_on_a_small_graph_marginals_of_several_are_columns_with_the_exact_ones_across(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=clique", viewport={"width": 1280, "height": 900})
+    wait_lanes(page, 3)
+    for _ in range(3):
+        page.get_by_role("button", name="Step").click()
+    page.wait_for_selector(".wk-beside[data-steps='3 3 3']")
+    model = build_spec(next(preset.plan.model for preset in INFERENCE if preset.id == "clique"))
+    states = np.array(list(itertools.product((0, 1), repeat=model.n)))
+    weights = np.exp([model.log_weight(state) for state in states])
+    exact = weights @ states / weights.sum()
+    assert page.evaluate(SHARES, exact.tolist()) == [model.n] * 3
+    assert page.evaluate(SHARES, (exact / 2 + 0.2).tolist()) == [0] * 3
 
 
 def test_before_a_class_what_was_found_stands_before_its_average(server, open_page):

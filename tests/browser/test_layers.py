@@ -85,6 +85,17 @@ RED = """(size) => {
 }"""
 
 
+def test_of_a_graph_the_share_of_couplings_that_are_not_met_is_told_of_the_moment_on_screen(server, open_page):
+    spec = "complete:12,couplings=glass,J=0.3"
+    page = open_page(link(server, "playground", ("colour_gibbs",), model=spec, chains="4", start="ones"))
+    wait_lanes(page, 1)
+    _, _, _, w = build_spec(spec).pairwise()
+    share = page.locator(".pv-scale").first
+    share.filter(has_text="not met").wait_for()
+    rest(page)
+    assert share.inner_text() == f"{100 * (w < 0).mean():.0f} % not met" and 0.2 < (w < 0).mean() < 0.8
+
+
 def test_bonds_that_a_lattice_does_not_meet_are_red_and_counted(server, open_page):
     spec = "square:12x12,couplings=glass,J=1"
     page = open_page(link(server, "playground", ("colour_gibbs",), model=spec, chains="4", start="ones"))

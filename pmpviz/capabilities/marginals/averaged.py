@@ -22,7 +22,7 @@ def averaged(view: InferenceView) -> str:
     said = f"The average of {_mixture(lane)}, after {steps_of(lane)}, is"
     offs = _axes_off(view, lane)
     if lane.count not in offs:  # Of a long path only some points are kept.
-        return f"{said} μ; it has moved on."
+        return f"{said} not kept."
     now, start = significant(offs[lane.count], 2), significant(offs[0], 2)
     pairs = f"{said} {now} off exact correlations (on average; {start} at the start)."
     return f"{pairs}{_led(lane)}{_singles(view, lane)}"

@@ -180,6 +180,7 @@ export class Lane extends Figure {
   paintNothing() {
     this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
     this.counter.textContent = "not kept";
+    this.share.textContent = "";
     this.painted = null;
     this.dirty = false;
   }

@@ -196,7 +196,9 @@ class GraphPainter {
 
   unmetShare(bits) {
     const count = this.edges.length / 2;
-    return Array.from({ length: count }, (_, e) => this.unmet(e, bits)).filter(Boolean).length / count;
+    let unmet = 0;
+    for (let e = 0; e < count; e++) unmet += this.unmet(e, bits);
+    return unmet / count;
   }
 
   drawn(context, side, chosen, colour, wide, alpha) {
