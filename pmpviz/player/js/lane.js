@@ -250,7 +250,7 @@ export class Lane extends Figure {
 
 // Whether couplings that are not met are drawn red, and their share is told.
 function hasBonds({ geometry, layer }) {
-  return Boolean(geometry.coupled || (layer && layer.kind === "bonds"));
+  return Boolean(geometry?.coupled || (layer && layer.kind === "bonds"));
 }
 
 // What the signs in the pictures of all lanes mean, once for all of them.
