@@ -221,7 +221,7 @@ def convergence(lane: LaneView) -> str:
         return f"oscillating, period {lane.period}" + (f": {remedy} stops it" if remedy else "")
     if residual < 1e-4:
         return "converged: changes below 0.0001"
-    return f"largest message change {significant(residual)}"
+    return f"messages change ≤ {significant(residual)}"
 
 
 def first_draw(lane: LaneView) -> str:
