@@ -20,7 +20,7 @@ export class Lane extends Figure {
     this.box = make("div", "pv-box");
     this.box.append(this.canvas);
     this.legend = make("div", "pv-legend pv-scale");
-    this.share = make("span", "pv-figure"); // Of the couplings that are not met.
+    this.share = make("span", "pv-figure pv-unmet"); // Of the couplings that are not met.
     this.strip = make("div", "pv-strip");
     this.strip.setAttribute("aria-hidden", "true");
     this.root.append(this.head, this.box, this.words, this.legend, this.strip);
