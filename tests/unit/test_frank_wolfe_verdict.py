@@ -120,15 +120,15 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     assert said.startswith(f"{BARRIER} saves MAP calls. The gap is within 0.5 after MAP call ")
     assert counts[0] == min(counts)
     # A class is told what neither takes beside what the barrier saves: all of it is short enough.
-    assert len(said) <= 170
+    assert len(said) <= 180
     names = ["adaptive", "fixed", "none, correction never", "none"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
-    told = ["adaptive", "fixed", "none without correction", "none"]
+    told = ["if adaptive", "if fixed", "with neither", "without it"]
     for count, name in zip(counts, told, strict=True):
-        assert f"{count} if {name}" in said
+        assert f"{count} {name}" in said
     early = answer("stall", 6)
     for lane, name in zip(view.lanes, told, strict=True):
-        assert f"{gap_of(lane.trace[5]):.3g} if {name}" in early
+        assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
     assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
 
 

@@ -10,7 +10,9 @@ from pairwise import all_states, random_pairwise
 
 from pmpviz.__main__ import _parser
 from pmpviz.capabilities.marginals import picture as frank_wolfe
+from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.live import LiveInference
+from pmpviz.capabilities.marginals.moments import seen_at
 from pmpviz.capabilities.marginals.page import command
 from pmpviz.capabilities.marginals.plan import InferencePlan, solver
 from pmpviz.capabilities.marginals.presets import INFERENCE
@@ -22,7 +24,7 @@ from pmpviz.marginals.projection import projection_of
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials
 from pmpviz.player.update import Cursors, Desk
-from pmpviz.player.wire import decode
+from pmpviz.player.wire import Payload, decode
 from pmpviz.types import Target
 
 WAIT_SECONDS = 60.0
@@ -266,6 +268,28 @@ def test_a_long_walk_keeps_its_steps_and_ends_with_the_present(monkeypatch):
         for at, point in zip(view.steps[1:], view.path[1:], strict=True):
             np.testing.assert_array_equal(point, whole[at])
     assert lane.count > 20
+
+
+def test_a_step_of_a_long_path_that_is_looked_back_at_is_sent_with_what_was_known_then(monkeypatch, watched):
+    from pmpviz.capabilities.marginals import lane as lanes
+
+    monkeypatch.setattr(lanes, "MOST_PATH", 8)
+    live = watched(TRIANGLE.replace(lanes=(solver("trbp"),)))
+    live.run_to("end")
+    view = until(live, lambda view: view.lanes and view.lanes[0].done)
+    (lane,) = view.lanes
+    thinned = next(step for step in range(1, lane.count) if step not in lane.steps)
+    payload = Payload()
+
+    def sent(index, dtype="<f4"):
+        return np.frombuffer(payload.blobs[index], dtype)
+
+    (walk,) = polytope.scene(payload, view, seen_at(view, thinned))["lanes"]
+    place = sent(walk["steps"], "<i4").tolist().index(thinned)
+    assert sent(walk["objective"])[place] == np.float32(lane.trace[thinned - 1]["objective"])
+    p1 = dict(walk["averages"])[thinned]
+    np.testing.assert_allclose(sent(p1), lane.kept[thinned].answer.unary[:, 1], atol=1e-6)
+    assert len(sent(walk["path"])) == 3 * len(sent(walk["steps"], "<i4"))
 
 
 def test_a_badge_says_what_was_certified():

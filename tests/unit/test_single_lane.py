@@ -63,7 +63,7 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     # Of what has not been seen to stay there nothing is said to have been right.
     assert words._apart(view.lanes[0], 1.5, 1.0, "", 256) == ("Within chance now", "1.5 above")
     assert words._apart(apart, 2.5, 1.0, "", 256) == (
-        "Not yet right (within chance now), though its chains still differ on average (R-hat of the energy 1.37)",
+        "Not yet right (within chance now), and its chains still differ on average (R-hat of the energy 1.37)",
         "2.5 (2.5 standard errors) above",
     )
     # Few chains know their own error badly: what is far of many is chance of four.

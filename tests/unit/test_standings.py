@@ -36,8 +36,8 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = standings.verdict(race(idle, slow, quick))
     came = "Lane 2 first came within the noise of 16 samples after 8–16 sweeps"
-    stays = "and more draws change nothing in their law"
-    assert first == f"{came}. Lane 1 had not after 16 sweeps (when last compared), {stays}."
+    stays = "more draws change nothing in their law"
+    assert first == f"{came}. Lane 1 had not after 16 sweeps (when last compared); {stays}."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then Lane 1 after 128–256. By this run's seconds Lane 2 was first, too."
@@ -250,7 +250,7 @@ def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
         said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))
     assert "Lane 1 had not after " in said["approximate"]
     assert said["approximate"].endswith(
-        ", its energy is 12 standard errors too low, and more draws change nothing in their law."
+        "; its energy is 12 standard errors too low; more draws change nothing in their law."
     )
     assert said["invariant"].endswith("(when last compared)."), "time will mend it"
 

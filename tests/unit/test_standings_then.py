@@ -109,7 +109,7 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
     view = race(idle, quick, slow)
     late = dataclasses.replace(view, lanes=tuple(dataclasses.replace(lane, sweep=23) for lane in view.lanes))
     assert standings.verdict(late).endswith(
-        ". Lane 2 had not after 16 sweeps (when last compared), and more draws change nothing in their law."
+        ". Lane 2 had not after 16 sweeps (when last compared); more draws change nothing in their law."
     )
 
 

@@ -11,7 +11,7 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "With correction steps the barrier"
+BARRIER = "With correction steps the barrier, a contraction,"
 
 
 def barrier(view: InferenceView) -> str:
@@ -51,10 +51,13 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`none, without correction`; few letters and no brackets, which are left out before a class."""
+    """`if adaptive`, or `with neither` contraction nor correction; few letters and no brackets, which are left out
+    before a class."""
     knobs = view.plan.lanes[view.lanes.index(lane)].full_knobs
-    without = " without correction" if knobs["correction"] == "never" else ""
-    return f"if {knobs['contraction']}{without}"
+    corrects = knobs["correction"] != "never"
+    if knobs["contraction"] == "none":
+        return "without it" if corrects else "with neither"
+    return f"if {knobs['contraction']}{'' if corrects else ' without correction'}"
 
 
 def _reached(view: InferenceView) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from PIL import Image
 
 from pmpviz.capabilities.marginals.kept import LAST_STEPS
@@ -93,15 +93,16 @@ def _names(projection: Projection, potentials: Potentials) -> tuple[str, ...]:
 
 def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) -> dict[str, Any]:
     """A lane's path with what was found and known at each of its steps, NaN where nothing was."""
-    records: list[Record] = [lane.trace[step - 1] if step else {} for step in lane.steps]
+    steps, path = _passing(lane, then.count)
+    records: list[Record] = [lane.trace[step - 1] if step else {} for step in steps]
     numbers = {name: payload.add(_column(records, key)) for name, key in KNOWN.items()}
-    numbers |= {name: payload.add(best_so_far(lane, key)[lane.steps]) for name, key in BOUNDS.items()}
+    numbers |= {name: payload.add(best_so_far(lane, key)[steps]) for name, key in BOUNDS.items()}
     # A vertex's row in the active set: the first is the centre.
     found = np.array([record.get("vertex", 0) - 1 for record in records])
     short = len(lane.corners) and lane.configurations.shape[1] <= MOST_NAMED
     return {
-        "path": payload.add(lane.path),
-        "steps": payload.add(lane.steps, "<i4"),
+        "path": payload.add(path),
+        "steps": payload.add(steps, "<i4"),
         "found": payload.add(found, "<i4"),
         "corners": payload.add(lane.corners),
         "weights": payload.add(lane.weights),
@@ -115,6 +116,16 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "averages": _averages(payload, lane, then.count),
         **numbers,
     }
+
+
+def _passing(lane: InferenceLaneView, step: int) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, "k 3"]]:
+    """The steps of the path and its points, with the step that is looked back at: of a long path not all points are
+    kept, and one that is not lies on the line between its neighbours."""
+    if step in lane.steps:
+        return lane.steps, lane.path
+    at = int(np.searchsorted(lane.steps, step))
+    point = [np.interp(step, lane.steps, axis) for axis in lane.path.T]
+    return np.insert(lane.steps, at, step), np.insert(lane.path, at, point, 0)
 
 
 def _weighed(payload: Payload, lane: InferenceLaneView, then: int) -> list[list[int]]:

@@ -38,9 +38,26 @@ def energy_verdict(view: LiveView) -> str:
     wrong = [_wrong(view, lane) for lane in view.lanes if lane not in right]
     if not right:
         return f"No energy is right yet: {listed(wrong)}."
-    order = sorted(((lane, lane.right) for lane in right), key=lambda at: (at[1] or (inf, inf))[1])
-    each = [f"{lane.label}{f' after {stretch_of(*begun)}' if begun else ''}" for lane, begun in order]
-    return f"Right energy: {', then '.join(each)}{f'; {listed(wrong)}' if wrong else ''}."
+    return f"Right energy: {_since_when(right)}{f'; {listed(wrong)}' if wrong else ''}."
+
+
+def _since_when(lanes: list[LaneView]) -> str:
+    """Whose energy is right since when, those together that came together; of some that is not known yet."""
+    came: dict[str, list[str]] = {}
+    for lane in sorted(lanes, key=_came):
+        since = f"after {stretch_of(*lane.right)}" if lane.right else ""
+        when = "from the start" if lane.guarantee == "exact" else since
+        came.setdefault(when, []).append(lane.label)
+    now = came.pop("", [])
+    known = ", then ".join(f"{listed(labels)} {when}" for when, labels in came.items())
+    if not known:
+        return f"{listed(now)} by now"
+    return f"{known}{f'; by now {listed(now)}, too' if now else ''}"
+
+
+def _came(lane: LaneView) -> float:
+    """After how many sweeps its energy was right: exact draws are from the first one on."""
+    return 0 if lane.guarantee == "exact" else lane.right[1] if lane.right else inf
 
 
 def _wrong(view: LiveView, lane: LaneView) -> str:

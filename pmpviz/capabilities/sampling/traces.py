@@ -93,7 +93,7 @@ def traces(scene: Scene) -> list[dict]:
         by_formula = view.energy is not None
         waits = view.truth is None and not view.truth_trouble and any(lane.moved for lane in view.lanes)
         if scene.large and (shows_energy(view) or waits):
-            energy["title"] = "Energy" if by_formula or waits else "Energy decides now"
+            energy["title"] = "Energy" if by_formula or waits else "Energy: wrong still where MMD² sees nothing"
             found.sort(key=lambda card: card is not energy)
         return found
     found = [*states, energy, *_making(scene)]

@@ -339,7 +339,8 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
             answer = f"Not for good yet: within chance{since}, now {deviations} {side} again"
             return f"{answer}{disagree([lane], answer)}", f"{told_far} {side}"
         far_off = f" ({deviations})" if far else ""
-        return f"Not yet right (within chance now){disagree([lane])}", f"{told_far}{far_off} {side}"
+        answer = "Not yet right (within chance now)"
+        return f"{answer}{disagree([lane], answer)}", f"{told_far}{far_off} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{told_far} ({deviations}) {side}"
 

@@ -29,6 +29,7 @@ ANEW = "Being read again under the new setting: colours, numbers and log Z are n
 # Of the sentence why there is no exact answer.
 TABLES = re.compile(r"tables of (?:at least )?2\^(\d+) entries \(width (.+)\); the limit is 2\^(\d+)")
 ADVICE = re.compile(": use a smaller model.*")
+SAME, PULL = "so does the exact answer", "Now pull Links to 1."
 TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -67,7 +68,10 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
     said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
     to = _invitation(view, begun[0].p1)
     if to == "1":  # Before a class there is room for one more short sentence, and none for what is in brackets.
-        return f"{said[:-1]} ({_exactly(view, begun[0], p1)}). Now pull Links to 1."
+        exactly = _exactly(view, begun[0], p1)
+        if exactly == SAME:  # Else the sampler seems to be to blame.
+            return f"{said[:-1].removesuffix(', and takes no other')}, as does the exact answer. {PULL}"
+        return f"{said[:-1]} ({exactly}). {PULL}"
     pull = " Pull Links to 0: which are found then?" if to else ""
     return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{pull}"
 
@@ -89,7 +93,7 @@ def _weight(view: TextView) -> str:
 
 def _exactly(view: TextView, lane: TextLaneView, p1: Float[np.ndarray, " n"]) -> str:
     same = (taken(view, p1) == taken(view, lane.p1)).all()
-    return "so does the exact answer" if same else f"the exact answer {finding(view, p1)}"
+    return SAME if same else f"the exact answer {finding(view, p1)}"
 
 
 def _refused(view: TextView) -> str:

@@ -4,7 +4,7 @@ export const ASKS = /press Play/;
 // What a server that compiles cannot say in time, in place of the sentence that asks for Play.
 export const STARTING = "Starting: what has not run before is compiled first, a few seconds.";
 const ASKED = /(?<=^|\. )([^.]*): press Play([^.]*)\.$/;
-const CLASS_LETTERS = 170;
+const CLASS_LETTERS = 180;
 
 // What to do stands before what is not there yet.
 export function withPlay(text) {

@@ -9,7 +9,8 @@ const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, i
 export function shownOf(lane, data, graph, { at, still, playing, pace, theme }, now) {
   if (!data || !lane.meta) return null;
   const frame = at === null ? lane.shown : lane.past(at);
-  const last = placeOf(data.steps, frame ? frame.sweep : 0);
+  // Looking back, all is of that step, which the server adds to those of a long path; of its pictures some are kept.
+  const last = placeOf(data.steps, at ?? (frame ? frame.sweep : 0));
   if (last !== lane.walked) {
     const onward = last === lane.walked + 1 && at === null && !still;
     const wanted = playing ? pace : LONGEST;

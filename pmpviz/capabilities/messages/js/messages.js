@@ -276,6 +276,8 @@ class Microscope extends Stage {
     const before = this.large;
     super.enlarge();
     if (this.record && before !== this.large) this.drawLegend();
+    // The button lies beneath the window: a class begins with the question.
+    if (before === false && this.large) this.root.closest("[data-testid=stMain]")?.scrollTo(0, 0);
   }
 
   // What is said of the whole run stands beneath the charts before a class, above the picture elsewhere. Until the run
