@@ -209,6 +209,16 @@ def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
     assert "in draw 2 of each chain, " in words.found(view) and " the exact " in words.found(view)
 
 
+def test_draws_are_counted_from_a_change_of_the_settings_as_beneath_the_picture(idle):
+    series = Series(("sweep", "draw"))
+    series.append({"sweep": np.array([8, 16, 32, 40]), "draw": np.array([1, 2, 3, 4])})
+    lane = dataclasses.replace(idle.lanes[0], sweep=45, draws=DrawsView(series, 4, 5, 8), completed_draws=4)
+    assert words._in_draw(lane, 4) == "in draw 4 of each chain" and picture._counted(lane) == "4 draws a chain"
+    late = dataclasses.replace(lane, since=20, completed_draws=2)
+    assert words._in_draw(late, 4) == "in draw 2 of each chain since sweep 20"
+    assert picture._counted(late) == "2 draws a chain since sweep 20"
+
+
 def test_zeros_that_may_part_the_states_are_told_of_chains(begin):
     view = wait(begin(PLAN), lambda view: view.lanes and view.truth is not None)
 

@@ -260,7 +260,7 @@ def found(view: LiveView) -> str:
         return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or unmoved(view)
     mean, error = row["energy:mean"], row["energy:error"]
     after = f"after {count_of(lane.sweep - lane.since)}"
-    when = f"in draw {integer(row['draw'])} of each chain" if "draw" in row else after
+    when = _in_draw(lane, int(row["draw"])) if "draw" in row else after
     exact, chains = exact_energy(view), view.plan.chains
     said = f"mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)} ({ONE_ERROR})" if error else "")
     said += f" over {integer(chains)} chains" if chains > 1 else ""
@@ -343,6 +343,15 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
         return f"{answer}{disagree([lane], answer)}", f"{told_far}{far_off} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{told_far} ({deviations}) {side}"
+
+
+def _in_draw(lane: LaneView, number: int) -> str:
+    """`in draw 3 of each chain`; after a change of the settings draws count from there, as beneath the picture."""
+    if not lane.since:
+        return f"in draw {integer(number)} of each chain"
+    assert lane.draws is not None
+    first = int(lane.draws.series.bins(lane.since + 1, lane.sweep).least["draw"][0])
+    return f"in draw {integer(number - first + 1)} of each chain since sweep {integer(lane.since)}"
 
 
 def looking_back(sweep: int) -> str:

@@ -2,6 +2,7 @@
 // was found, which it is an average of.
 
 import { diamond } from "./key.js";
+import { alike } from "./lines.js";
 import { MOST_COLUMNS, Shares } from "./shares.js";
 import { painterFor } from "../pmpviz.player/painters.js";
 import { css, enlarged, make, number, readableOn, scaleColour } from "../pmpviz.player/theme.js";
@@ -46,10 +47,11 @@ export class Beside {
     this.drawn = drawn;
     const stops = Array.from({ length: STOPS }, (_, k) => css(scaleColour(INK, k / (STOPS - 1), theme)));
     this.ramp.style.background = `linear-gradient(90deg, ${stops.join()})`;
-    const averages = walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all));
+    const apart = walks.length > 1 ? alike(walks.map(({ meta }) => meta)) : 0;
+    const averages = walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all, apart));
     // Small graphs beside each other look alike, where columns show how far each is off.
     const few = walks.length > 1 && walks[0].meta.geometry.nodes && exact.length <= MOST_COLUMNS;
-    const pictures = few ? averages : [...averages, { name: "exact", values: exact, says: "The exact marginals" }];
+    const pictures = few ? averages : [...averages, { names: ["exact"], values: exact, says: "The exact marginals" }];
     const painter = few ? new Shares(exact) : painterFor(walks[0].meta);
     painter.like = walks[0].painter; // Of layers it is the same layout: units are matched by where they are.
     this.drawScale(few);
@@ -67,15 +69,15 @@ export class Beside {
 }
 
 // What was found, where it is asked for, and the average of that.
-function picturesOf({ lane, meta, colour, averaged, named, over }, count, exact, all) {
+function picturesOf({ lane, meta, colour, averaged, named, over }, count, exact, all, apart) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
   const foot = Number.isFinite(off) ? `${number(off)} off on average` : ""; // Until it is known.
-  const average = { name: count > 1 ? lane.label : "μ: average so far", short: lane.short, foot, values: averaged.p1, meta, colour, says: `Marginals of ${lane.label}: ${foot}` };
+  const average = { names: count > 1 ? [lane.label, lane.short, lane.short.slice(apart)] : ["μ: average so far", lane.short], foot, values: averaged.p1, meta, colour, says: `Marginals of ${lane.label}: ${foot}` };
   if (!all || count > 1 || !named) return [average];
   const { step, bits, weight } = named;
   const part = Number.isFinite(weight) ? `${number(100 * weight)} % of the average` : "";
   const heaviest = over && part ? "heaviest: " : "";
-  return [{ name: `${heaviest}${lane.step} ${step}'s`, foot: part, bits, says: `Found by ${lane.step} ${step}` }, average];
+  return [{ names: [`${heaviest}${lane.step} ${step}'s`], foot: part, bits, says: `Found by ${lane.step} ${step}` }, average];
 }
 
 // How many stand in a row, and the room of each, so that they are as large as can be.
@@ -91,7 +93,7 @@ function arranged(painter, count, width, height) {
   return choices.reduce((best, one) => (one[3] > best[3] ? one : best)).slice(0, 3);
 }
 
-function shown({ name, short, foot, values, bits, meta, colour, says }, painter, [width, height], theme) {
+function shown({ names, foot, values, bits, meta, colour, says }, painter, [width, height], theme) {
   const root = make("figure", "wk-one");
   const head = make("figcaption", "wk-one-head");
   const canvas = make("canvas", "");
@@ -99,7 +101,7 @@ function shown({ name, short, foot, values, bits, meta, colour, says }, painter,
   canvas.setAttribute("aria-label", says);
   if (meta) head.append(keyOf(meta, theme));
   if (values && !meta) head.append(exactKey(theme));
-  head.append(make("span", "", fits(name, width, theme) ? name : short || name));
+  head.append(make("span", "", names.find((name) => fits(name, width, theme)) || names[names.length - 1]));
   root.append(head, canvas, make("div", "wk-one-foot", foot || ""));
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));

@@ -95,7 +95,7 @@ function uphill({ steps, found, names, changes }, last, large, corners) {
 }
 
 // How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.
-function alike(metas) {
+export function alike(metas) {
   const names = metas.map(({ short }) => short);
   let count = 0;
   while (names.every((name) => count < name.length && name[count] === names[0][count])) count += 1;
