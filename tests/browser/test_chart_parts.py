@@ -413,6 +413,26 @@ TURNED = f"""async () => {{ {MODULE}
 }}"""
 
 
+# The strokes of a line of draws, and the shades of its band, that settings changed in: [from, to] each.
+PARTED = f"""async (breaks) => {{ {MODULE}
+  const {{ drawLine, drawRange }} = await of("/curves.js");
+  const found = {{ strokes: [], shades: [] }};
+  let path = [];
+  const context = {{
+    setLineDash() {{}}, beginPath: () => (path = []), moveTo: (x) => path.push([x]),
+    stroke: () => found.strokes.push(...path),
+    lineTo: (x) => (path.length ? path[path.length - 1].push(x) : path.push([x])),
+    fill: () => found.shades.push([Math.min(...path[0]), Math.max(...path[0])]),
+  }};
+  const scale = {{ px: (value) => value, ends: [0, 9] }};
+  const line = {{ x: [1, 2, 3, 4], y: [5, 6, 7, 8], low: [4, 5, 6, 7], high: [6, 7, 8, 9], faint: true, breaks }};
+  const chart = {{ context, x: scale, y: scale, lines: [line] }};
+  drawLine(chart, line);
+  drawRange(chart, line);
+  return [found.strokes, found.shades];
+}}"""
+
+
 def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, server):
     page = open_page(stage.link(server, "playground", ("gibbs",), **SMALL))
     stage.wait_lanes(page, 1)
@@ -445,6 +465,9 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert highs == ([20, 100, 100], [20, 20, 20], [20, 40, 100], [20, 100, 100])
     assert dashes == ([[[9, 18], 150]], [], [], [[[9, 18], 132]])
     assert marks == ([300, 100], [300, 20], [300, 100], [282, 100])
+    # Draws before a change of the settings are not joined to those after it.
+    assert page.evaluate(PARTED, [2]) == [[[1, 2], [3, 4]], [[1, 2], [3, 4]]]
+    assert page.evaluate(PARTED, []) == [[[1, 2, 3, 4]], [[1, 4]]]
     axis = page.evaluate(FOOT)
     assert axis[0] == "≤ 10⁻⁵" and all("≤" not in text for text in axis[1:])
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pmpviz.capabilities.sampling import evidence, picture, standings, table, words
-from pmpviz.capabilities.sampling.draws import DrawsView
+from pmpviz.capabilities.sampling.draws import Draws, DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.first_right import right_since
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -207,6 +207,20 @@ def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 21)
     assert "in draw 2 of each chain, " in words.found(view) and " the exact " in words.found(view)
+
+
+def test_between_draws_before_and_after_a_change_of_the_settings_there_is_none():
+    draws = Draws(("sweep", "energy:mean"))
+
+    def sweeps(*numbers):
+        draws.append({"sweep": np.array(numbers), "energy:mean": np.zeros(len(numbers))}, 4)
+
+    sweeps(*range(1, 7))
+    draws.renew()
+    draws.renew()  # Of one stroke of a knob.
+    sweeps(*range(7, 17))
+    view = draws.view(4)
+    assert view.changes == (6,) and view.series.bins(0, 16).mean["sweep"].tolist() == [4, 12, 16]
 
 
 def test_draws_are_counted_from_a_change_of_the_settings_as_beneath_the_picture(idle):

@@ -13,13 +13,14 @@ from pmpviz.live.store import Series
 @dataclass(frozen=True)
 class DrawsView:
     """`series` has a row for each finished draw (of `done`); the one in the making has had `age` of `length` sweeps,
-    and is `whole` where it was begun under the present settings."""
+    and is `whole` where it was begun under the present settings; after the sweeps of `changes` they were others."""
 
     series: Series
     done: int
     age: int
     length: int
     whole: bool = True
+    changes: tuple[int, ...] = ()
 
     @property
     def before(self) -> int:
@@ -36,9 +37,11 @@ class Draws:
     def __init__(self, names: Sequence[str]):
         self.series = Series(("sweep", "draw", *(name for name in names if name != "sweep")))
         self.done, self._age, self._whole = 0, 0, True
+        self._sweep, self._changes = 0, list[int]()
 
     def append(self, columns: dict[str, np.ndarray], length: int) -> None:
         """The next sweeps of a lane, where a draw takes `length` of them."""
+        self._sweep = int(columns["sweep"][-1])
         ends = [place for place in range(len(columns["sweep"])) if self._ends(length)]
         numbers = self.done + 1 + np.arange(len(ends))
         self.done += len(ends)
@@ -53,7 +56,9 @@ class Draws:
     def renew(self) -> None:
         """Settings have changed."""
         self._whole = self._age == 0
+        if self._sweep not in self._changes[-1:]:
+            self._changes.append(self._sweep)
 
     def view(self, length: int) -> DrawsView:
         """The draws of this moment."""
-        return DrawsView(self.series, self.done, self._age, length, self._whole)
+        return DrawsView(self.series, self.done, self._age, length, self._whole, tuple(self._changes))

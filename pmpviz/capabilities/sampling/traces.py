@@ -33,7 +33,7 @@ MOST_MARGINALS = 6
 LEAST_RESIDUAL = 1e-7
 # The band of the noise, from the bottom of its chart on, spans this ratio at least.
 LEAST_BAND = 3.0
-FLAGS = ("faint", "dots", "cut")
+FLAGS = ("faint", "dots", "cut", "breaks")
 # What the shade is, of which the verdict's mean is the middle and no edge.
 SHADE = "shade: 8 of 10 chains"
 # How wide the band about the law's energy is, in what a verdict counts how far off a lane's is.
@@ -138,7 +138,9 @@ def _lines_of(
     if not lane.draws.done:
         return [faint]
     # How a draw begins, far from where it ends, would leave the finished ones no room on the axis.
-    return [{**faint, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True}]
+    # Draws before a change of the settings and after it are none that follow each other.
+    breaks = {"breaks": lane.draws.changes} if lane.draws.changes else {}
+    return [{**faint, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True, **breaks}]
 
 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:

@@ -25,11 +25,24 @@ function fill(chart, line, low, high, alpha) {
   const at = (v) => chart.y.px(Math.min(Math.max(v, bottom), top));
   context.fillStyle = line.colour;
   context.globalAlpha = alpha;
-  context.beginPath();
-  for (let i = 0; i < line.x.length; i++) context.lineTo(chart.x.px(line.x[i]), at(high[i]));
-  for (let i = line.x.length - 1; i >= 0; i--) context.lineTo(chart.x.px(line.x[i]), at(low[i]));
-  context.fill();
+  for (const [from, until] of stretches(line)) {
+    context.beginPath();
+    for (let i = from; i < until; i++) context.lineTo(chart.x.px(line.x[i]), at(high[i]));
+    for (let i = until - 1; i >= from; i--) context.lineTo(chart.x.px(line.x[i]), at(low[i]));
+    context.fill();
+  }
   context.globalAlpha = 1;
+}
+
+// Whether settings changed between a point and the one before it, of values that do not follow each other then.
+function parted(line, i) {
+  return Boolean(line.breaks?.some((sweep) => line.x[i - 1] <= sweep && sweep < line.x[i]));
+}
+
+// Places [from, until) of points that follow each other.
+function stretches(line) {
+  const begins = Array.from(line.x.keys()).filter((i) => i === 0 || parted(line, i));
+  return begins.map((from, k) => [from, begins[k + 1] ?? line.x.length]);
 }
 
 export function drawLine(chart, line) {
@@ -46,7 +59,7 @@ export function drawLine(chart, line) {
   for (let i = 0; i < line.x.length; i++) {
     const bad = !Number.isFinite(line.y[i]) || (chart.y.log && line.y[i] <= 0) || (chart.x.log && !chart.x.zero && line.x[i] <= 0);
     const place = bad ? null : [chart.x.px(line.x[i]), chart.y.px(line.y[i])];
-    if (place && places.length && places[places.length - 1] && !along(line, i)) context.lineTo(...place);
+    if (place && places.length && places[places.length - 1] && !along(line, i) && !parted(line, i)) context.lineTo(...place);
     else if (place) context.moveTo(...place);
     places.push(place);
   }
