@@ -63,11 +63,13 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     # Of what has not been seen to stay there nothing is said to have been right.
     assert words._apart(view.lanes[0], 1.5, 1.0, "", 256) == ("Within chance now", "1.5 above")
     assert words._apart(apart, 2.5, 1.0, "", 256) == (
-        "Not yet right (within chance now), and its chains still differ on average (R-hat of the energy 1.37)",
+        "In doubt, and its chains still differ on average (R-hat of the energy 1.37)",
         "2.5 (2.5 standard errors) above",
     )
     # Few chains know their own error badly: what is far of many is chance of four.
-    assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right within chance"
+    assert words._apart(view.lanes[0], 2.9, 1.0, "", 4)[0] == "Right within chance"
+    assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "In doubt"
+    assert words._apart(view.lanes[0], 2.9, 1.0, "", 256) == ("In doubt", "2.9 (2.9 standard errors) above")
     # Whoever subtracts what is printed gets what is told.
     for one, two, apart in (
         ("−2\u202f407.3", "−2\u202f570.3", "163.0"),
@@ -111,7 +113,7 @@ def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
     assert passed(300, 1) == passed(2, 1) == (1, 1)
     assert passed(79, 40) is passed(40, 99) is None
     # One that touches the exact value as it falls, and is beyond it on average for as long again, was not right then.
-    slow = of(np.concatenate([np.full(39, 9.0), [2.9], np.full(60, 2.6), np.full(200, 0.5)]))
+    slow = of(np.concatenate([np.full(39, 9.0), [1.9], np.full(60, 1.6), np.full(200, 0.5)]))
     start, end = right_since(slow, 0, 300, law, 256)
     assert 55 < start <= end < 75
     assert passed(300, 40, chains=4) is None, "of four chains chance allows nearly everything"

@@ -326,21 +326,20 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
     little. `printed`: how far the printed numbers are apart."""
     told_far = printed or _to_error(abs(off), error, 1)
     deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > DOUBT * error
-    side, unsettled = "above" if off > 0 else "below", far and bool(disagree([lane]))
+    side, unsettled = "above" if off > 0 else "below", far and since and bool(disagree([lane]))
     # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
-        told = f" ({deviations}: chance)" if far and not since else f" ({deviations})" if far else ""
-        if not unsettled:
-            # Of a chain that is seen to stay there it is known since when.
-            now = not since and lane.kind == "chain" and chains >= FEW_CHAINS
-            answer = "Within chance now" if now else f"Right within chance{since}"
-            return f"{answer}{disagree([lane])}", f"{told_far}{told} {side}"
-        if since:
+        told = f" ({deviations})" if far else ""
+        if not since and abs(off) > rare(DOUBT, chains) * error:
+            doubt = "In doubt"
+            return f"{doubt}{disagree([lane], doubt)}", f"{told_far}{told} {side}"
+        if unsettled:
             answer = f"Not for good yet: within chance{since}, now {deviations} {side} again"
             return f"{answer}{disagree([lane], answer)}", f"{told_far} {side}"
-        far_off = f" ({deviations})" if far else ""
-        answer = "Not yet right (within chance now)"
-        return f"{answer}{disagree([lane], answer)}", f"{told_far}{far_off} {side}"
+        # Of a chain that is seen to stay there it is known since when.
+        now = not since and lane.kind == "chain" and chains >= FEW_CHAINS
+        answer = "Within chance now" if now else f"Right within chance{since}"
+        return f"{answer}{disagree([lane])}", f"{told_far}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{told_far} ({deviations}) {side}"
 
