@@ -230,7 +230,9 @@ def test_draws_are_counted_from_a_change_of_the_settings_as_beneath_the_picture(
     series.append({"sweep": np.array([8, 16, 32, 40]), "draw": np.array([1, 2, 3, 4])})
     lane = dataclasses.replace(idle.lanes[0], sweep=45, draws=DrawsView(series, 4, 5, 8), completed_draws=4)
     assert words._in_draw(lane, 4) == "in draw 4 of each chain" and picture._counted(lane) == "4 draws a chain"
+    assert picture._draws(lane) == (4, 40, 8, "")
     late = dataclasses.replace(lane, since=20, completed_draws=2)
+    assert picture._draws(late) == (2, 40, 8, " since sweep 20")
     assert words._in_draw(late, 4) == "in draw 2 of each chain since sweep 20"
     assert picture._counted(late) == "2 draws a chain since sweep 20"
 

@@ -153,6 +153,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: 
         geometry=geometry_of(payload, view.model, view.plan.model, view.plan.places),
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
+        draws=_draws(lane) if at is None else None,
         measured=lane.points[-1].sweep if len(view.lanes) > 1 and lane.points else None,
         subHelp=sentences.pace(view) if at is None else "",
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
@@ -178,7 +179,7 @@ def _sub(lane: LaneView, speed: float, going: bool = True, several: bool = False
 
 def _counted(lane: LaneView) -> str:
     """Completed draws, and since when statistics count where that is not the start."""
-    since = f" since sweep {integer(lane.since)}" if lane.since else ""
+    since = _since(lane)
     if lane.making and lane.moved:
         wait = f"begins in {integer(lane.before_making)}" if lane.before_making else ""
         return f"first {'new ' if lane.since else ''}draw: " + (
@@ -187,6 +188,21 @@ def _counted(lane: LaneView) -> str:
     if lane.completed_draws:
         return f"{integer(lane.completed_draws)} draw{'s' if lane.completed_draws > 1 else ''} a chain{since}"
     return f"statistics{since}" if since else ""
+
+
+def _draws(lane: LaneView) -> tuple[int, int, int, str] | None:
+    """(draws done, the sweep at which the last one was, sweeps a draw, since when they count): how many there were at
+    the picture on screen is told there. None of chains, and until a draw is begun that counts."""
+    if lane.making and lane.moved and not lane.before_making:
+        return 0, lane.sweep - lane.making[0], lane.making[1], _since(lane)
+    if lane.draws is None or not lane.completed_draws:
+        return None
+    last = lane.sweep - lane.draws.age % lane.draws.length
+    return lane.completed_draws, last, lane.draws.length, _since(lane)
+
+
+def _since(lane: LaneView) -> str:
+    return f" since sweep {integer(lane.since)}" if lane.since else ""
 
 
 def _status(view: LiveView, lane: LaneView) -> str:

@@ -47,6 +47,23 @@ export class Lane extends Figure {
     this.dirty = true;
   }
 
+  say(meta) {
+    super.say(meta);
+    this.tellOf(this.shown);
+  }
+
+  // How many draws it had done at the picture on screen, of which server and words are ahead; it is done with its last.
+  tellOf(frame) {
+    const { draws, status } = this.meta;
+    this.status.textContent = status === "done" && this.queue.length ? "" : status || "";
+    const part = this.sub.firstChild;
+    if (!draws || !frame || !part) return;
+    const [done, end, length, since] = draws;
+    const count = done - Math.max(0, Math.ceil((end - frame.sweep) / length));
+    const making = length === 1 ? "" : `first ${since ? "new " : ""}draw: sweep ${thousands(Math.max(0, frame.sweep - end + done * length))} of ${length}`;
+    part.textContent = count > 0 ? `${thousands(count)} draw${count > 1 ? "s" : ""} a chain${since}` : making;
+  }
+
   // The other chains and the layer as they came, for those who look back.
   remember({ sweep, strip, layer }) {
     if (!Number.isFinite(sweep)) return;
@@ -174,6 +191,7 @@ export class Lane extends Figure {
     data.frame = data.sweep = frame.sweep;
     data.frameHash = frameHash(frame.bits);
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
+    if (sweep === null) this.tellOf(frame);
   }
 
   // Where no picture of the moment is kept none stands there for another one's.
