@@ -130,6 +130,12 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     for lane, name in zip(view.lanes, told, strict=True):
         assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
     assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
+    # Beneath it lanes are named by what tells them apart, and it is told that marginals once were nearer.
+    beneath = verdict.said(view)[1]
+    assert all(f"({name})" in beneath for name in names) and "contraction" not in beneath
+    nearer = [min(list(lane.errors.values())[1:]) < 0.75 * list(lane.errors.values())[-1] for lane in view.lanes]
+    assert any(nearer) and "On the way some were nearer: " in beneath
+    assert "On the way" not in verdict.said(view_of("stall", 2))[1]
 
 
 def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_corrections_at_every_moment():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import numpy as np
 from jaxtyping import Float
@@ -155,7 +156,7 @@ def ended(lane: InferenceLaneView, corrected: bool = False) -> str:
 def compared(view: InferenceView) -> str:
     """How far off the marginals of several lanes are, and whose numbers bound nothing."""
     begun = [lane for lane in view.lanes if lane.trace]
-    off = sorted((value, lane.label) for lane in begun if (value := error(view, lane)) is not None)
+    off = sorted((value, name_in(view, lane)) for lane in begun if (value := error(view, lane)) is not None)
     told = ", ".join(f"{significant(value, 2)} ({label})" for value, label in off)
     loose = [lane.label for lane in begun if lane.promise == "no bound"]
     said = [f"Marginals are off by {told} on average."] if told else []
@@ -177,9 +178,16 @@ def bounded(view: InferenceView) -> str:
     low = "" if best.answer.lower is None else f"{significant(best.answer.lower, 5)} ≤ "
     said = f"{low}log Z ≤ {significant(best.answer.bound or math.nan, 5)} after {steps_of(best)}"
     if exact is None:
-        return f"{said} ({best.label})."
+        return f"{said} ({name_in(view, best)})."
     over = max(0.0, (best.answer.bound or math.nan) - exact)
-    return f"{said}, {significant(over)} nats above the exact {significant(exact, 5)} ({best.label})."
+    return f"{said}, {significant(over)} nats above the exact {significant(exact, 5)} ({name_in(view, best)})."
+
+
+def name_in(view: InferenceView, lane: InferenceLaneView) -> str:
+    """The lane's name; of more than two lanes of one method what tells it apart, as beside its sign."""
+    alike = os.path.commonprefix([each.label for each in view.lanes])
+    words = alike.rfind(" ") + 1
+    return lane.label[words:] if len(view.lanes) > 2 and len(lane.label) > words else lane.label
 
 
 def estimates(view: InferenceView) -> str:

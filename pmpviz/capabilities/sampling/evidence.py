@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from math import isfinite, nan
 
-from pmpviz.capabilities.sampling.first_right import CHANCE, FAR, rare
+from pmpviz.capabilities.sampling.first_right import CHANCE, DOUBT, FAR, rare
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView, known_law
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -172,7 +172,7 @@ def moved(lane: LaneView, chains: int) -> str:
     if not chance:
         return ""
     since = f"in the last {integer(lane.sweep - half)} sweeps it has"
-    if abs(now - before) <= rare(CHANCE, chains) * chance:
+    if abs(now - before) <= rare(DOUBT, chains) * chance:
         return f"{since} moved by chance alone"
     return f"{since} {'fallen' if now < before else 'risen'} by {significant(abs(now - before), 2)}"
 
