@@ -51,7 +51,7 @@ export class Beside {
     const averages = walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all, apart));
     // Small graphs beside each other look alike, where columns show how far each is off.
     const few = walks.length > 1 && walks[0].meta.geometry.nodes && exact.length <= MOST_COLUMNS;
-    const pictures = few ? averages : [...averages, { names: ["exact"], values: exact, says: "The exact marginals" }];
+    const pictures = few ? averages : [...averages, { names: ["exact"], feet: [""], values: exact, says: "The exact marginals" }];
     const painter = few ? new Shares(exact) : painterFor(walks[0].meta);
     painter.like = walks[0].painter; // Of layers it is the same layout: units are matched by where they are.
     this.drawScale(few);
@@ -71,13 +71,13 @@ export class Beside {
 // What was found, where it is asked for, and the average of that.
 function picturesOf({ lane, meta, colour, averaged, named, over }, count, exact, all, apart) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
-  const foot = Number.isFinite(off) ? `${number(off)} off on average` : ""; // Until it is known.
-  const average = { names: count > 1 ? [lane.label, lane.short, lane.short.slice(apart)] : ["μ: average so far", lane.short], foot, values: averaged.p1, meta, colour, says: `Marginals of ${lane.label}: ${foot}` };
+  const feet = Number.isFinite(off) ? [`${number(off)} off on average`, `${number(off)} off`] : [""]; // Until it is known.
+  const average = { names: count > 1 ? [lane.label, lane.short, lane.short.slice(apart)] : ["μ: average so far", lane.short], feet, values: averaged.p1, meta, colour, says: `Marginals of ${lane.label}: ${feet[0]}` };
   if (!all || count > 1 || !named) return [average];
   const { step, bits, weight } = named;
   const part = Number.isFinite(weight) ? `${number(100 * weight)} % of the average` : "";
   const heaviest = over && part ? "heaviest: " : "";
-  return [{ names: [`${heaviest}${lane.step} ${step}'s`], foot: part, bits, says: `Found by ${lane.step} ${step}` }, average];
+  return [{ names: [`${heaviest}${lane.step} ${step}'s`], feet: [part], bits, says: `Found by ${lane.step} ${step}` }, average];
 }
 
 // How many stand in a row, and the room of each, so that they are as large as can be.
@@ -93,7 +93,7 @@ function arranged(painter, count, width, height) {
   return choices.reduce((best, one) => (one[3] > best[3] ? one : best)).slice(0, 3);
 }
 
-function shown({ names, foot, values, bits, meta, colour, says }, painter, [width, height], theme) {
+function shown({ names, feet, values, bits, meta, colour, says }, painter, [width, height], theme) {
   const root = make("figure", "wk-one");
   const head = make("figcaption", "wk-one-head");
   const canvas = make("canvas", "");
@@ -101,8 +101,8 @@ function shown({ names, foot, values, bits, meta, colour, says }, painter, [widt
   canvas.setAttribute("aria-label", says);
   if (meta) head.append(keyOf(meta, theme));
   if (values && !meta) head.append(exactKey(theme));
-  head.append(make("span", "", names.find((name) => fits(name, width, theme)) || names[names.length - 1]));
-  root.append(head, canvas, make("div", "wk-one-foot", foot || ""));
+  head.append(make("span", "", longest(names, width, theme)));
+  root.append(head, canvas, make("div", "wk-one-foot", longest(feet, width, theme)));
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
   Object.assign(canvas, { width: w, height: h });
@@ -110,6 +110,11 @@ function shown({ names, foot, values, bits, meta, colour, says }, painter, [widt
   painter.paint(canvas, bits, values ? { ...INK, values, colour } : null, theme);
   if (values) writeIn(canvas, painter, values, theme, enlarged() * ratio);
   return root;
+}
+
+// The first words that have room, the longest ones; else the last.
+function longest(words, width, theme) {
+  return words.find((each) => fits(each, width, theme)) ?? words[words.length - 1];
 }
 
 // Whether a name has room beside its lane's key.
