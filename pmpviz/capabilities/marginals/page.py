@@ -40,9 +40,9 @@ from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals are an average of configurations, the corners of a polytope. Each MAP call (maximum a posteriori) finds "
-    "the one farthest uphill from μ, the average so far, and μ steps towards it: up to the exact marginals, or near "
-    "them where the model has loops."
+    "Ask for the best configuration again and again, each time under other weights, and average the answers: that "
+    "average, μ, becomes the marginals, or comes near them where the model has loops. One such question is a MAP call "
+    "(maximum a posteriori)."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -64,7 +64,8 @@ def draw() -> None:
     show_notices([*notices, *more])
     preset = PAGE.preset_like(plan)
     question = preset.question if preset else "How close do MAP calls come to the marginals?"
-    PAGE.head(question, LEAD if any(lane.algorithm in WALKERS for lane in plan.lanes) else PLAIN_LEAD)
+    lead = LEAD if any(lane.algorithm in WALKERS for lane in plan.lanes) else PLAIN_LEAD
+    PAGE.head(question, (preset.lead if preset else "") or lead)
     if preset is not None:
         st.session_state.setdefault(f"speed:{PAGE.id}", preset.speed)
     STAGE.draw(plan)

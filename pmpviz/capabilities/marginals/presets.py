@@ -56,6 +56,8 @@ INFERENCE: tuple[Preset, ...] = (
         "distribution can be, and the bound on log Z is looser. Tree-reweighted belief propagation ends near the same "
         "place by messages, with every ρ as it was.",
         1.0,
+        lead="An average of real configurations stays in the tetrahedron. A relaxation asks only that neighbours "
+        "agree: what it finds may lie outside, where no distribution is, and its bound on log Z is looser.",
     ),
     Preset(
         "grid",
@@ -75,6 +77,8 @@ INFERENCE: tuple[Preset, ...] = (
         "correction steps lead there, and MAP calls bring little. The adaptive contraction keeps off the faces as "
         "long as that helps.",
         5.0,
+        lead="μ, the average of the MAP answers, had better not touch the polytope's faces: the slope is infinite there. "
+        "A barrier, the contraction δ, draws each step inwards. Whose gap is small after the fewest MAP calls wins.",
     ),
     Preset(
         "clique",
@@ -84,6 +88,9 @@ INFERENCE: tuple[Preset, ...] = (
         "Strong random couplings among ten variables: message passing over the local polytope is far off, and its "
         "bound is loose by tens of nats; a few dozen MAP calls are nearly exact.",
         5.0,
+        lead="Each proves that log Z is at most some number, and the lower one is better. The walk (FW) averages real "
+        "configurations, tree-reweighted messages (TRBP) only make neighbours agree; belief propagation (BP) proves "
+        "nothing.",
     ),
     Preset(
         "rbm",
