@@ -77,8 +77,9 @@ INFERENCE: tuple[Preset, ...] = (
         "correction steps lead there, and MAP calls bring little. The adaptive contraction keeps off the faces as "
         "long as that helps.",
         5.0,
-        lead="μ, the average of the MAP answers, had better not touch the polytope's faces: the slope is infinite there. "
-        "A barrier, the contraction δ, draws each step inwards. Whose gap is small after the fewest MAP calls wins.",
+        lead="μ, the average of the MAP answers, had better not touch the polytope's faces: the slope is infinite "
+        "there. A barrier, the contraction δ, draws each step inwards. Whose gap is small after the fewest MAP "
+        "calls wins.",
     ),
     Preset(
         "clique",
