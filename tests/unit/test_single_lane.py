@@ -16,6 +16,7 @@ from pmpviz.capabilities.sampling.statistics import Summary
 from pmpviz.live.store import Series
 from pmpviz.models import build_spec
 from pmpviz.models.tables import TableModel
+from pmpviz.player.numbers import integer
 from pmpviz.runs import run as running
 from tests.unit.races import PLAN, disagreeing, wait
 
@@ -222,7 +223,7 @@ def test_between_draws_before_and_after_a_change_of_the_settings_there_is_none()
     draws.renew()  # Of one stroke of a knob.
     sweeps(*range(7, 17))
     view = draws.view(4)
-    assert view.changes == (6,) and view.series.bins(0, 16).mean["sweep"].tolist() == [4, 12, 16]
+    assert view.changes == ((6, 1),) and view.series.bins(0, 16).mean["sweep"].tolist() == [4, 12, 16]
 
 
 def test_draws_are_counted_from_a_change_of_the_settings_as_beneath_the_picture(idle):
@@ -231,10 +232,26 @@ def test_draws_are_counted_from_a_change_of_the_settings_as_beneath_the_picture(
     lane = dataclasses.replace(idle.lanes[0], sweep=45, draws=DrawsView(series, 4, 5, 8), completed_draws=4)
     assert words._in_draw(lane, 4) == "in draw 4 of each chain" and picture._counted(lane) == "4 draws a chain"
     assert picture._draws(lane) == (4, 40, 8, "")
-    late = dataclasses.replace(lane, since=20, completed_draws=2)
+    changed = dataclasses.replace(lane.draws, changes=((20, 2),))
+    late = dataclasses.replace(lane, since=20, completed_draws=2, draws=changed)
     assert picture._draws(late) == (2, 40, 8, " since sweep 20")
     assert words._in_draw(late, 4) == "in draw 2 of each chain since sweep 20"
     assert picture._counted(late) == "2 draws a chain since sweep 20"
+
+
+def test_draws_of_a_long_run_are_counted_from_a_change_that_its_curve_has_only_in_bins(idle):
+    draws, until = Draws(("sweep",)), 30_005
+
+    def sweeps(first, last):
+        draws.append({"sweep": np.arange(first, last + 1)}, 8)
+
+    sweeps(1, 12_003)
+    draws.renew()
+    sweeps(12_004, until)
+    lane = dataclasses.replace(idle.lanes[0], since=12_003, sweep=until, draws=draws.view(8))
+    number = int(lane.draws.series.last["draw"])
+    made = (until - 12_008) // 8  # The draw that was being made at the change is of neither.
+    assert words._in_draw(lane, number) == f"in draw {integer(made)} of each chain since sweep {integer(12_003)}"
 
 
 def test_zeros_that_may_part_the_states_are_told_of_chains(begin):

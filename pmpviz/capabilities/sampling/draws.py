@@ -13,19 +13,24 @@ from pmpviz.live.store import Series
 @dataclass(frozen=True)
 class DrawsView:
     """`series` has a row for each finished draw (of `done`); the one in the making has had `age` of `length` sweeps,
-    and is `whole` where it was begun under the present settings; after the sweeps of `changes` they were others."""
+    and is `whole` where it was begun under the present settings. `changes` are (the last sweep, the draws done) under
+    each of the earlier ones."""
 
     series: Series
     done: int
     age: int
     length: int
     whole: bool = True
-    changes: tuple[int, ...] = ()
+    changes: tuple[tuple[int, int], ...] = ()
 
     @property
     def before(self) -> int:
         """Sweeps until a draw that counts begins: those left of one that was begun under other settings."""
         return 0 if self.whole else max(self.length - self.age, 0)
+
+    def done_before(self, since: int) -> int:
+        """How many draws were done under settings that ended at sweep `since`, or before."""
+        return max((done for sweep, done in self.changes if sweep <= since), default=0)
 
 
 class Draws:
@@ -37,7 +42,7 @@ class Draws:
     def __init__(self, names: Sequence[str]):
         self.series = Series(("sweep", "draw", *(name for name in names if name != "sweep")))
         self.done, self._age, self._whole = 0, 0, True
-        self._sweep, self._changes = 0, list[int]()
+        self._sweep, self._changes = 0, dict[int, int]()
 
     def append(self, columns: dict[str, np.ndarray], length: int) -> None:
         """The next sweeps of a lane, where a draw takes `length` of them."""
@@ -56,9 +61,8 @@ class Draws:
     def renew(self) -> None:
         """Settings have changed."""
         self._whole = self._age == 0
-        if self._sweep not in self._changes[-1:]:
-            self._changes.append(self._sweep)
+        self._changes[self._sweep] = self.done
 
     def view(self, length: int) -> DrawsView:
         """The draws of this moment."""
-        return DrawsView(self.series, self.done, self._age, length, self._whole, tuple(self._changes))
+        return DrawsView(self.series, self.done, self._age, length, self._whole, tuple(self._changes.items()))

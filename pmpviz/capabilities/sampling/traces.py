@@ -139,7 +139,7 @@ def _lines_of(
         return [faint]
     # How a draw begins, far from where it ends, would leave the finished ones no room on the axis.
     # Draws before a change of the settings and after it are none that follow each other.
-    breaks = {"breaks": lane.draws.changes} if lane.draws.changes else {}
+    breaks = {"breaks": [sweep for sweep, _ in lane.draws.changes]} if lane.draws.changes else {}
     return [{**faint, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True, **breaks}]
 
 

@@ -350,8 +350,8 @@ def _in_draw(lane: LaneView, number: int) -> str:
     if not lane.since:
         return f"in draw {integer(number)} of each chain"
     assert lane.draws is not None
-    first = int(lane.draws.series.bins(lane.since + 1, lane.sweep).least["draw"][0])
-    return f"in draw {integer(number - first + 1)} of each chain since sweep {integer(lane.since)}"
+    number -= lane.draws.done_before(lane.since)
+    return f"in draw {integer(number)} of each chain since sweep {integer(lane.since)}"
 
 
 def looking_back(sweep: int) -> str:
