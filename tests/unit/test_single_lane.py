@@ -245,13 +245,13 @@ def test_draws_of_a_long_run_are_counted_from_a_change_that_its_curve_has_only_i
     def sweeps(first, last):
         draws.append({"sweep": np.arange(first, last + 1)}, 8)
 
-    sweeps(1, 12_003)
+    sweeps(1, 12_019)
     draws.renew()
-    sweeps(12_004, until)
-    lane = dataclasses.replace(idle.lanes[0], since=12_003, sweep=until, draws=draws.view(8))
+    sweeps(12_020, until)
+    lane = dataclasses.replace(idle.lanes[0], since=12_019, sweep=until, draws=draws.view(8))
     number = int(lane.draws.series.last["draw"])
-    made = (until - 12_008) // 8  # The draw that was being made at the change is of neither.
-    assert words._in_draw(lane, number) == f"in draw {integer(made)} of each chain since sweep {integer(12_003)}"
+    made = (until - 12_024) // 8  # The draw that was being made at the change is of neither.
+    assert words._in_draw(lane, number) == f"in draw {integer(made)} of each chain since sweep {integer(12_019)}"
 
 
 def test_zeros_that_may_part_the_states_are_told_of_chains(begin):
