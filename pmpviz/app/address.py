@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,12 +20,24 @@ PRESET = "preset"
 MOST_UNDONE = 50
 CLASS_MODE = "class"
 WRITTEN = "addresses written"
+# What an address says of the frame that the app is shown in, and no page.
+OF_FRAME = ("embed", "embed_options")
 
 
 def class_mode() -> bool:
     """Whether this session is shown to a class: so it was opened (`?class=1`), or so it was chosen since."""
     known = st.session_state.get(CLASS_MODE)
-    return st.session_state.setdefault(CLASS_MODE, st.query_params.get(CLASS_MODE) == "1") if known is None else known
+    return st.session_state.setdefault(CLASS_MODE, address().get(CLASS_MODE) == "1") if known is None else known
+
+
+def address() -> dict[str, str]:
+    """What the address says in this run.
+
+    `st.query_params` are the session's: while a page is left, a last run of it may still set them to its own address.
+    """
+    context = get_script_run_ctx()
+    said = dict(parse_qsl(context.query_string, keep_blank_values=True)) if context else {}
+    return {name: value for name, value in said.items() if name.lower() not in OF_FRAME}
 
 
 def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[Any, list[str]]:
@@ -34,7 +47,7 @@ def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[
     stay until the plan changes.
     """
     st.session_state.setdefault(f"default:{page}", default)
-    kept, query = st.session_state.get(f"plan:{page}"), _of_plan(st.query_params)
+    kept, query = st.session_state.get(f"plan:{page}"), _of_plan(address())
     if navigated(page) and query and query != st.session_state.get(f"query:{page}") and not _of_another(page, query):
         kept = _of_preset(page, query, default, presets) if PRESET in query else from_query(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
@@ -80,7 +93,7 @@ def keep_plan(page: str, plan: Any) -> None:
     """Keep the plan over page switches, and in the address: one without settings stands for the page's default."""
     note_plan(page, plan)
     query = to_query(plan)
-    shown, there = query | ({CLASS_MODE: "1"} if class_mode() else {}), dict(st.query_params)
+    shown, there = query | ({CLASS_MODE: "1"} if class_mode() else {}), address()
     if there != shown and (there or class_mode() or plan != st.session_state.get(f"default:{page}")):
         st.query_params.from_dict(shown)
     st.session_state[f"query:{page}"] = query

@@ -72,6 +72,22 @@ def pages():
     {"play": play, "rest": rest}[choice]()
 
 
+def page_beside_a_last_run_of_another():
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    from pmpviz.app.address import keep_plan, open_plan
+    from pmpviz.capabilities.sampling.plan import Plan
+
+    context = get_script_run_ctx()
+    with context.session_state.query_params() as shared:
+        shared.populate_from_query_string("v=1&model=square%3A4x4&beta=0.8")
+    plan, _ = open_plan("play", Plan(model="square:8x8"))
+    keep_plan("play", plan)
+    st.session_state["result"] = plan
+    st.session_state["written"] = context.query_string
+
+
 def knob_page():
     import streamlit as st
 
@@ -102,6 +118,11 @@ def run(test: AppTest) -> AppTest:
 
 def plan_of(test: AppTest) -> Plan:
     return test.session_state["result"]
+
+
+def test_the_address_that_a_last_run_of_another_page_leaves_in_the_session_is_not_read():
+    test = run(AppTest.from_function(page_beside_a_last_run_of_another, default_timeout=WAIT))
+    assert plan_of(test) == Plan(model="square:8x8") and test.session_state["written"] == ""
 
 
 KNOBS = [

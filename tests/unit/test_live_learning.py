@@ -126,6 +126,21 @@ def test_the_last_model_is_measured_first_and_those_that_had_to_wait_after_it():
     assert [each.iteration for each in job.found] == [3, 2, 1]
 
 
+def test_a_model_whose_weights_few_chains_carry_is_annealed_again_more_slowly(monkeypatch):
+    monkeypatch.setattr("pmpviz.capabilities.learning.likelihood.is_small", lambda model: False)
+    rng = np.random.default_rng(1)
+    weight = 3 * rng.choice([-1.0, 1.0], (6, 60))
+    model = RBM.of_layers(weight, -weight.sum(0) / 2, -weight.sum(1) / 2)
+    x = rng.integers(0, 2, (40, 60)).astype(np.int8)
+    job = LikelihoodJob(jax.random.key(1), x, x)
+    job._queued = True  # No worker is to serve it.
+    job.ask(model, 7, 0.0)
+    job.work(0.0)
+    found = job.found[0]
+    assert found.low < log_likelihood(model, x, exact.solve(Target.of(model)).log_z) < found.high
+    assert found.high - found.low < 1  # Three nats, where it is annealed once.
+
+
 def test_the_export_has_the_samples_and_how_they_came_to_be(live):
     wait(live, lambda view: view.lanes)
     for iteration in range(1, 4):

@@ -24,6 +24,9 @@ from pmpviz.types import Target
 # States that are summed out again and again for the exact likelihood; chains and steps of annealing elsewhere.
 MOST_LOG_TERMS = 22
 AIS_CHAINS, AIS_STEPS = 64, 200
+# Where fewer than that share of the chains carry the weights, the annealing is done again in so many steps, of as many
+# parameters times steps at most as a few seconds of a core are enough for.
+FEW, SLOW_STEPS, MOST_STEPPED = 1 / 3, 5000, 130_000_000
 LATER = 3
 # Of models that wait; the oldest ones give way to more.
 MOST_BYTES = 32 << 20
@@ -117,6 +120,9 @@ class LikelihoodJob(Beside):
             return value, value, value
         key = keys.fold_in(self.key, iteration)
         estimate = annealed_log_z(model, key, AIS_CHAINS, AIS_STEPS, self.base)
+        slow = min(SLOW_STEPS, MOST_STEPPED // sum(np.asarray(leaf).size for leaf in jax.tree.leaves(model)))
+        if estimate.effective < FEW * AIS_CHAINS and slow > AIS_STEPS:
+            estimate = annealed_log_z(model, key, AIS_CHAINS, slow, self.base)
         value, low, high = (log_likelihood(model, self.test, z) for z in (estimate.log_z, estimate.high, estimate.low))
         return value, low, high
 

@@ -309,10 +309,11 @@ NUMBERS = """
   equal laws would show with this many chains. It mostly sees means of pixels, which are learned first: it is small
   before any stroke is learned, and rises where samples lag behind weights that go on getting better.
 - **Log-likelihood** of held-out data, the mean log probability of a picture in nats: exact where one layer is small,
-  elsewhere estimated by annealed importance sampling (64 chains, 200 steps) with a range of three standard errors,
-  99.7 % of a normal law. Annealing is too optimistic on average, and the more so the worse its chains mix. Go by it,
-  unless a sampler is what is learned (PMP and its kin): it scores their weights as a Boltzmann machine's, and the MMD,
-  which the paper prefers (Appendix B.4), their samples.
+  elsewhere estimated by annealed importance sampling (64 chains, 200 steps; again in up to 5 000 where fewer than a
+  third of the chains carry the weights) with a range of three standard errors, 99.7 % of a normal law. Annealing is
+  too optimistic on average, and the more so the worse its chains mix. Go by it, unless a sampler is what is learned
+  (PMP and its kin): it scores their weights as a Boltzmann machine's, and the MMD, which the paper prefers (Appendix
+  B.4), their samples.
 - **Reconstruction error**: mean |v − E(v | E(h | v))| a pixel. It falls for poor models too.
 - **Free energy, held-out minus training**: rises when the model learns its training pictures by heart.
 - **Gradient** and **weights**: root mean squares over the entries.
