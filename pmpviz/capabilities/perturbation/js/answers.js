@@ -5,7 +5,7 @@ import { css, make, mix, number, scaleColour, sized } from "../pmpviz.player/the
 const GREY = [138, 138, 134];
 const [ABREAST, FEWEST] = [700, 6]; // From this width on, and as for so many at least.
 // Before a class, of two spins and of more, so that the chart beneath is in sight with them.
-const [SMALL, LARGE, CLASS, CLASS_MANY] = [96, 150, 110, 78];
+const [SMALL, LARGE, CLASS, CLASS_MANY] = [96, 150, 110, 108];
 const OF_TWO = 0.13; // Of the window's height, of each of two rows above a chart.
 
 const [FEW_NODES, APART, LETTER] = [64, 0.46, 12]; // Whose circles are kept apart, by how much; the least letters in them.
