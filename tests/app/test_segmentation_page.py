@@ -296,13 +296,13 @@ def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it()
     # Of the first iteration programs are compiled, which says nothing of the others.
     quick, slow = course(0.1, (0, 9, 10, 11)), course(0.104, (0, 9, 19, 29))
     words = said(("Barrier Frank-Wolfe", *slow), ("Colour-parallel Gibbs", *quick))
-    told = " As good: an iteration takes Colour-parallel Gibbs 1.0 s, Barrier Frank-Wolfe 10 s."
+    told = " Equally good: an iteration takes Colour-parallel Gibbs 1.0 s, Barrier Frank-Wolfe 10 s."
     assert told in words
     brief = re.sub(r" \([^()]*\)", "", words)
     assert len(brief[: brief.index("10 s.") + 5]) < 190
     assert "An iteration takes 10.0 s (Barrier Frank-Wolfe) and 1.00 s (Colour-parallel Gibbs)." in words
-    assert "As good" not in said(("A", *slow[:3]), ("B", *quick[:3]))
-    assert "As good" not in said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11)))) + said(("A", *slow))
+    assert "Equally good" not in said(("A", *slow[:3]), ("B", *quick[:3]))
+    assert "Equally good" not in said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11)))) + said(("A", *slow))
 
 
 def test_before_learning_the_pictures_are_said_to_be_what_colour_alone_says():

@@ -338,7 +338,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert strip["x"] == pytest.approx(knob["x"] + 8, abs=1.5)
     assert strip["width"] == pytest.approx(knob["width"] - 16, abs=2)
     assert page.locator(".ls-strip", has_text="Wells by shift").locator(".pv-unit").inner_text() == (
-        "Up to λ₁ = 4 one well is guaranteed; λ₁ = shift + 2 = 4.8"
+        "Up to λ₁ = 4 one well is guaranteed; the largest eigenvalue λ₁ = shift + 2 = 4.8"
     )
 
 

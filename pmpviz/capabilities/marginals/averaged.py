@@ -60,9 +60,7 @@ def _led(lane: InferenceLaneView) -> str:
         return ""
     left = rise(lane)
     higher = f"some {significant(gap_of(lane.trace[-1]), 2)}" if left is None else f"at most {significant(left, 2)}"
-    return (
-        f" The objective's maximum is found (after the last step {higher} higher): with a loop near exact, not exact."
-    )
+    return f" The walk ends there ({higher} is left to climb): with a loop near the exact answer, not at it."
 
 
 def in_use(lane: InferenceLaneView) -> int:

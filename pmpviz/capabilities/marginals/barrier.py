@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
@@ -11,7 +13,8 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "With correction steps the barrier, a contraction,"
+BARRIER = "With correction steps the barrier"
+NEITHER = "with neither barrier nor correction"
 
 
 def barrier(view: InferenceView) -> str:
@@ -34,7 +37,20 @@ def barrier(view: InferenceView) -> str:
     if better and rest:
         head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
     reached = _reached(view)
-    return f"{BARRIER} {head}. {reached[:1].upper()}{reached[1:]}."
+    return f"{BARRIER} {head}. {reached[:1].upper()}{reached[1:]}.{_plain(view, [lane for lane, _ in barriers])}"
+
+
+def _plain(view: InferenceView, barriers: Sequence[InferenceLaneView]) -> str:
+    """Which walks with a barrier one with neither barrier nor correction steps is ahead of, once all of them are done:
+    a last sentence, which a class is not told where there is no room for it."""
+    plain = [lane for lane in view.lanes if _contracted(view, lane) == NEITHER]
+    if len(plain) != 1 or not all(lane.done for lane in [*plain, *barriers]):
+        return ""
+    behind = [lane for lane in barriers if lane.count > plain[0].count]
+    if not behind:
+        return ""
+    kinds = [view.plan.lanes[view.lanes.index(lane)].full_knobs["contraction"] for lane in behind]
+    return f" So plain Frank-Wolfe is sooner than the barrier if {listed(kinds)}."
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
@@ -51,20 +67,21 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`if adaptive`, or `with neither` contraction nor correction; few letters and no brackets, which are left out
-    before a class."""
+    """`if adaptive`, or `with neither barrier nor correction`; few letters and no brackets, which are left out before
+    a class."""
     knobs = view.plan.lanes[view.lanes.index(lane)].full_knobs
     corrects = knobs["correction"] != "never"
     if knobs["contraction"] == "none":
-        return "without it" if corrects else "with neither"
+        return "without it" if corrects else NEITHER
     return f"if {knobs['contraction']}{'' if corrects else ' without correction'}"
 
 
 def _reached(view: InferenceView) -> str:
     """The MAP call at which each lane's gap was small enough, or how large it is."""
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
-    over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count)
-    going = sorted((lane for lane in view.lanes if not lane.done), key=_gap_now)
+    last = {id(lane): _contracted(view, lane) == NEITHER for lane in view.lanes}
+    over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: (last[id(lane)], lane.count))
+    going = sorted((lane for lane in view.lanes if not lane.done), key=lambda lane: (last[id(lane)], _gap_now(lane)))
     reached = [f"{integer(lane.count)} {_contracted(view, lane)}" for lane in over]
     parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:

@@ -358,7 +358,10 @@ def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
 
     def columns(lane: InferenceLaneView) -> dict:
         found = _column(lane, "best_bound")
-        return {**found, "y": found["y"] - (exact_log_z(view) or 0.0)}
+        x, y = found["x"], found["y"] - (exact_log_z(view) or 0.0)
+        # The best so far stands until a better one is proved: messages prove one now and then only.
+        later = [lane.count] if len(x) and x[-1] < lane.count else []
+        return {"x": np.append(x, later), "y": np.append(y, y[-1:] if later else [])}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
     return trace("excess", "Best bound minus exact log Z", unit, lines, True, "nats")

@@ -184,11 +184,12 @@ def _tighter(view: InferenceView) -> str:
         return ""
     head = "By MAP calls, on couplings as strong as these" if bounds[0] < bounds[1] else "By messages so far"
     cost = [f"{steps_of(lane)} ({seconds(lane.seconds)})" for lane in (walk, messages)]
+    last = " At the walk's end μ was made the best average of what was found." if walk.done and _corrected(view) else ""
     return (
         f"{head}: the walk's bound is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of TRBP "
         f"(tree-reweighted messages) {_over(bounds[1], exact)} after {cost[1]}. Marginals are off by "
         f"{_off(view, walk)} and {_off(view, messages)}; belief propagation's, off by {_off(view, loopy)}, come with "
-        "no bound."
+        f"no bound.{last}"
     )
 
 

@@ -119,7 +119,7 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
     lies = "is an upper bound of log Z"
     if off is not None and left is not None and off > 0:
         # Where ρ changes another one may have proved less than this one leaves open.
-        lies = f"is {f'at least {significant(off)}' if changes else _between(off, off + left)} above log Z"
+        lies = f"is {f'at least {significant(off)} above log Z' if changes else _between(off, off + left)}"
     here = " at this ρ" if changes else ""
     return f"With loops its maximum{here} {lies}, and not log Z itself."
 
@@ -135,8 +135,10 @@ def rise(lane: InferenceLaneView) -> float | None:
 
 
 def _between(low: float, high: float) -> str:
-    """`0.152 to 1.31`, or one number where both are printed alike."""
-    return " to ".join(dict.fromkeys(significant(each) for each in (low, high)))
+    """`0.152 above log Z`, or between two numbers, which later steps bring together."""
+    numbers = list(dict.fromkeys(significant(each) for each in (low, high)))
+    known = ", as far as is known yet" if len(numbers) > 1 else ""
+    return f"{' to '.join(numbers)} above log Z{known}"
 
 
 def ended(lane: InferenceLaneView, corrected: bool = False) -> str:

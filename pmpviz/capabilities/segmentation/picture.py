@@ -212,7 +212,7 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     (least, fast), (most, slow) = order[0], order[-1]
     if not 0 < FASTER * least <= most:
         return ""
-    return f" As good: an iteration takes {fast} {seconds(least, 2)}, {slow} {seconds(most, 2)}."
+    return f" Equally good: an iteration takes {fast} {seconds(least, 2)}, {slow} {seconds(most, 2)}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:

@@ -243,7 +243,7 @@ export class Shift extends Strip {
     const own = cents(value) === "0" ? "" : ` + ${cents(value)}`;
     const largest = value + extra;
     const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
-    this.say(`Up to λ₁ = ${ONE_HILL} one well is guaranteed; λ₁ = shift${own} = ${cents(largest)}`, `wells: ${told}`);
+    this.say(`Up to λ₁ = ${ONE_HILL} one well is guaranteed; the largest eigenvalue λ₁ = shift${own} = ${cents(largest)}`, `wells: ${told}`);
   }
 
   // The first of the choices that fits between two uprights, on the wider side of the marker of the shift where that is
