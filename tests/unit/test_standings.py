@@ -38,6 +38,8 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     came = "Lane 2 first came within the noise of 16 samples after 8–16 sweeps"
     stays = "more draws change nothing in their law"
     assert first == f"{came}. Lane 1 had not after 16 sweeps (when last compared); {stays}."
+    brief = standings.verdict(race(idle, slow, quick), brief=True)
+    assert brief == f"{came}. Lane 1 had not, and {stays}."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then Lane 1 after 128–256. By this run's seconds Lane 2 was first, too."

@@ -7,7 +7,7 @@ export const MEANINGS = [
   ["axes", "What each counts is written beside it. Correlation s₁, s₂: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ. Principal directions: in which good configurations differ most."],
   ["centre u₀", "All configurations alike: the walk begins there. A share of it stays in the average: it keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite."],
   ["barrier", "A contraction δ: each corner is drawn towards u₀ by so much of the way, and μ stays off the faces. Fixed, δ stays as it is; adaptive, it shrinks as the gap does."],
-  ["correction step", "The corners that were found so far are weighed anew, to their best average: it costs no MAP call."],
+  ["correction", "The corners that were found so far are weighed anew, to their best average: it costs no MAP call."],
   ["MAP call", "MAP: maximum a posteriori, the one best configuration: of weights that say, from μ, how much each would raise the objective (its gradient there). That is the corner farthest uphill. As μ moves the gradient turns, and another corner is best."],
   ["objective", "What the walk climbs: the mean score of μ plus its entropy. Without loops its maximum is log Z, at the exact marginals. With loops the entropy is only bounded: the maximum lies above log Z, and near the exact marginals, not at them."],
   ["log Z", "The logarithm of Z, the sum of all configurations' weights, in nats: one nat is a factor of e in Z. It is at least the logarithm of the summed weights of the configurations found so far, on a tree also the objective. It is at most the objective plus the gap."],
