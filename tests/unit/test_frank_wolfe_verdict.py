@@ -360,13 +360,25 @@ def test_how_far_the_objective_s_maximum_is_off_is_told_from_objective_and_gap()
         trace, then = view.lanes[0].trace[:step], lane_at(view.lanes[0], step)
         most = f"{min(record['objective'] + record['gap'] for record in trace) - exactly:.3g}"
         # Below log Z the bounds beneath tell more.
-        far = (
-            rf"[^:]*{re.escape(most)}\d* above log Z(, as far as is known yet)?"
-            if then.objective > exactly
-            else "an upper bound of log Z"
-        )
-        assert re.search(rf"its maximum is {far}, and not log Z itself\.", beneath("triangle", step))
+        known = beneath("triangle", step)
+        # A range is only what is known so far; one number is not.
+        yet = ", as far as is known yet" if re.search(r"its maximum is [\d.]+ to ", known) else ""
+        far = rf"[^:]*{re.escape(most)}\d* above log Z{yet}" if then.objective > exactly else "an upper bound of log Z"
+        assert re.search(rf"its maximum is {far}, and not log Z itself\.", known)
     assert "maximum is log Z itself: no gap means solved" in beneath("edge", 1)
+
+
+def test_a_best_bound_is_drawn_as_it_stands_up_to_now_and_no_later_one_changes_what_was_drawn():
+    drawn = []
+    for at in (40, 100, 150):
+        view = seen_at(view_of("clique", at), at)
+        head, blobs = decode(update(view, Cursors(), Desk(), ""))
+        (card,) = [card for card in head["traces"] if card["id"] == "excess"]
+        lines = [[np.frombuffer(blobs[line[key]], "<f4") for key in ("x", "y")] for line in card["lines"]]
+        assert [line[0][-1] for line in lines] == [lane.count for lane in view.lanes[: len(lines)]]
+        drawn.append(lines[1])
+    for (x, y), (_, later) in itertools.pairwise(drawn):
+        assert len(set(np.diff(x))) == 1 and np.array_equal(y, later[: len(y)])
 
 
 @pytest.mark.parametrize("name", ["edge", "triangle", "grid"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -37,20 +38,17 @@ def barrier(view: InferenceView) -> str:
     if better and rest:
         head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
     reached = _reached(view)
-    return f"{BARRIER} {head}. {reached[:1].upper()}{reached[1:]}.{_plain(view, [lane for lane, _ in barriers])}"
+    return f"{BARRIER} {head}. {reached[:1].upper()}{reached[1:]}.{_plain(view, barriers)}"
 
 
-def _plain(view: InferenceView, barriers: Sequence[InferenceLaneView]) -> str:
+def _plain(view: InferenceView, barriers: Sequence[tuple[InferenceLaneView, dict[str, Any]]]) -> str:
     """Which walks with a barrier one with neither barrier nor correction steps is ahead of, once all of them are done:
     a last sentence, which a class is not told where there is no room for it."""
     plain = [lane for lane in view.lanes if _contracted(view, lane) == NEITHER]
-    if len(plain) != 1 or not all(lane.done for lane in [*plain, *barriers]):
+    if len(plain) != 1 or not all(lane.done for lane in [*plain, *(lane for lane, _ in barriers)]):
         return ""
-    behind = [lane for lane in barriers if lane.count > plain[0].count]
-    if not behind:
-        return ""
-    kinds = [view.plan.lanes[view.lanes.index(lane)].full_knobs["contraction"] for lane in behind]
-    return f" So plain Frank-Wolfe is sooner than the barrier if {listed(kinds)}."
+    kinds = [knobs["contraction"] for lane, knobs in barriers if lane.count > plain[0].count]
+    return f" So plain Frank-Wolfe is sooner than the barrier if {listed(kinds)}." if kinds else ""
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
@@ -76,12 +74,16 @@ def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
     return f"if {knobs['contraction']}{'' if corrects else ' without correction'}"
 
 
+def _plain_last(view: InferenceView, lanes: Sequence[InferenceLaneView]) -> list[InferenceLaneView]:
+    """In their order, what has neither barrier nor correction steps after those with the same corrections."""
+    return sorted(lanes, key=lambda lane: _contracted(view, lane) == NEITHER)
+
+
 def _reached(view: InferenceView) -> str:
     """The MAP call at which each lane's gap was small enough, or how large it is."""
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
-    last = {id(lane): _contracted(view, lane) == NEITHER for lane in view.lanes}
-    over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: (last[id(lane)], lane.count))
-    going = sorted((lane for lane in view.lanes if not lane.done), key=lambda lane: (last[id(lane)], _gap_now(lane)))
+    over = _plain_last(view, sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count))
+    going = _plain_last(view, sorted((lane for lane in view.lanes if not lane.done), key=_gap_now))
     reached = [f"{integer(lane.count)} {_contracted(view, lane)}" for lane in over]
     parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:

@@ -347,7 +347,7 @@ def _exact_line(view: InferenceView) -> dict | None:
 
 
 def _held(columns: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
-    """Each estimate as it stands until the next one, up to step `count`: a bar is as wide as it is the last."""
+    """Each value as it stands until the next one, up to step `count`: as an estimate's bar, or a best bound."""
     steps = np.arange(columns["x"][0], count + 1) if len(columns["x"]) else columns["x"]
     last = np.searchsorted(columns["x"], steps, side="right") - 1
     return {name: steps if name == "x" else values[last] for name, values in columns.items()}
@@ -358,10 +358,8 @@ def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
 
     def columns(lane: InferenceLaneView) -> dict:
         found = _column(lane, "best_bound")
-        x, y = found["x"], found["y"] - (exact_log_z(view) or 0.0)
         # The best so far stands until a better one is proved: messages prove one now and then only.
-        later = [lane.count] if len(x) and x[-1] < lane.count else []
-        return {"x": np.append(x, later), "y": np.append(y, y[-1:] if later else [])}
+        return _held({**found, "y": found["y"] - (exact_log_z(view) or 0.0)}, lane.count)
 
     lines = envelope.lines(columns, SMALLEST_GAP)
     return trace("excess", "Best bound minus exact log Z", unit, lines, True, "nats")
