@@ -370,15 +370,17 @@ def test_how_far_the_objective_s_maximum_is_off_is_told_from_objective_and_gap()
 
 def test_a_best_bound_is_drawn_as_it_stands_up_to_now_and_no_later_one_changes_what_was_drawn():
     drawn = []
-    for at in (40, 100, 150):
+    for at in (40, 90, 150):  # A better one is proved at sweep 96.
         view = seen_at(view_of("clique", at), at)
         head, blobs = decode(update(view, Cursors(), Desk(), ""))
         (card,) = [card for card in head["traces"] if card["id"] == "excess"]
         lines = [[np.frombuffer(blobs[line[key]], "<f4") for key in ("x", "y")] for line in card["lines"]]
         assert [line[0][-1] for line in lines] == [lane.count for lane in view.lanes[: len(lines)]]
         drawn.append(lines[1])
-    for (x, y), (_, later) in itertools.pairwise(drawn):
-        assert len(set(np.diff(x))) == 1 and np.array_equal(y, later[: len(y)])
+    assert len(drawn[-1][0]) < drawn[-1][0][-1], "of each stretch its ends are enough"
+    for (x, y), (more, later) in itertools.pairwise(drawn):
+        assert np.array_equal(y, np.interp(x, more, later).astype(np.float32))
+        assert np.array_equal(np.interp(np.arange(1, x[-1]), x, y), np.interp(np.arange(1, x[-1]), more, later))
 
 
 @pytest.mark.parametrize("name", ["edge", "triangle", "grid"])
