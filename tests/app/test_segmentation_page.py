@@ -96,7 +96,7 @@ def test_a_change_holds_from_the_same_iteration_on_in_every_lane_and_from_that_o
     try:
         job.ask(lambda run: None, WAIT_SECONDS)
         until = time.monotonic() + WAIT_SECONDS
-        while len(job.ask(lambda run: run.lanes)) < 2:
+        while len(job.ask(lambda run: run.lanes, WAIT_SECONDS)) < 2:
             assert time.monotonic() < until
             job.touch()
 
