@@ -36,7 +36,8 @@ MEASURED = f"""async (sweeps) => {{ {MODULE}
   const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
   const told = [];
   const stage = {{ lanes: [lane], untold: [], at: null, saidEpoch: 1, measured: [32], moment: ({{ sweep }}) => sweep }};
-  Object.assign(stage, {{ tell: ([said]) => told.push(said), tellDue: Live.prototype.tellDue, dim() {{}} }});
+  const [{{ tellDue }}, tell] = [Live.prototype, ([said]) => told.push(said)];
+  Object.assign(stage, {{ tell, tellDue, dim() {{}}, chart() {{}} }});
   Live.prototype.say.call(stage, {{ epoch: 1, lanes: [{{ measured: 64 }}], said: ["of 64"] }});
   const line = {{ lane: "0", at: [32, 64], y: [5, 6] }};
   return sweeps.map((sweep) => {{
@@ -56,7 +57,7 @@ WAITED = f"""async () => {{ {MODULE}
   const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
   const stage = {{ lanes: [lane], untold: [], at: null, measured: [], moment: ({{ sweep }}) => sweep }};
   const tell = ([said]) => told.push(said.split(" ")[0]);
-  Object.assign(stage, {{ tell, tellDue: Live.prototype.tellDue, dim() {{}} }});
+  Object.assign(stage, {{ tell, tellDue: Live.prototype.tellDue, dim() {{}}, chart() {{}} }});
   const say = (more) => Live.prototype.say.call(stage, {{ lanes: [{{}}], ...more }});
   lane.queue = [];
   say({{ epoch: 1, waits: true }});
@@ -72,13 +73,33 @@ MISSED = f"""async () => {{ {MODULE}
   const {{ Live }} = await of("/live.js");
   const [told, lane] = [[], {{ queue: [], shown: {{ sweep: 0 }} }}];
   const stage = {{ lanes: [lane], untold: [], at: null, measured: [], behind: true, moment: ({{ sweep }}) => sweep }};
-  Object.assign(stage, {{ tell: ([said]) => told.push(said), tellDue: Live.prototype.tellDue, dim() {{}} }});
+  const [{{ tellDue }}, tell] = [Live.prototype, ([said]) => told.push(said)];
+  Object.assign(stage, {{ tell, tellDue, dim() {{}}, chart() {{}} }});
   Live.prototype.say.call(stage, {{ epoch: 1, lanes: [{{ frames: [{{ sweep: 1 }}] }}], said: ["of 1"] }});
   const before = told.length;
   Object.assign(lane, {{ shown: {{ sweep: 1 }} }});
   stage.behind = false;
   stage.tellDue();
   return [before, ...told];
+}}"""
+
+
+# What an update of sweep 8 of a draw, that of sweep 64, draws and says of it while sweep 62, 64 and 67 are on screen.
+CHARTED = f"""async () => {{ {MODULE}
+  const [{{ shown }}, {{ Player }}] = [await of("/lines.js"), await of("/player.js")];
+  const [said, charts, lane] = [[], [], {{ queue: [{{ sweep: 72 }}], shown: {{ sweep: 62 }} }}];
+  const traces = {{ adopt: ([trace]) => charts.push(trace.title) }};
+  const stage = {{ lanes: [lane], untold: [], at: null, saidEpoch: 1, traces }};
+  Object.setPrototypeOf(stage, Player.prototype);
+  Object.assign(stage, {{ tell: ([words]) => said.push(words), dim() {{}}, hurry() {{}} }});
+  const line = {{ lane: "0", begun: 64, x: [1, 2, 3, 4, 5, 6, 7, 8], y: [1, 2, 3, 4, 5, 6, 7, 8] }};
+  const making = {{ id: "making", x: "sweeps of this draw", title: "Draw 2", lines: [line] }};
+  stage.say({{ epoch: 1, lanes: [{{ measured: 64 }}], said: ["1 draw"], traces: [making] }});
+  return [62, 64, 67].map((sweep) => {{
+    lane.shown = {{ sweep }};
+    stage.tellDue();
+    return [shown(making, {{ seconds: false, of: [sweep] }})[0].y.length, said.join(), charts.join()];
+  }});
 }}"""
 
 
@@ -492,6 +513,7 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     assert page.evaluate(WAITED) == ["Starting", "New"]
     assert page.evaluate(MISSED) == [0, "of 1"]
+    assert page.evaluate(CHARTED) == [[0, "", ""], [0, "1 draw", "Draw 2"], [3, "1 draw", "Draw 2"]]
     assert page.evaluate(TURNED) == ["4", "1"]
     assert page.evaluate(HURRIED) == [[5, 3], [20, 1]]
     low, high, *least = page.evaluate(ROUNDED)

@@ -58,6 +58,9 @@ def test_the_energy_of_draws_has_a_second_axis_and_the_draw_in_the_making_a_card
     making = cards["making"]
     assert making["title"] == "Draw 13 in the making: energy" and making["span"] == [0, 8]
     assert read(making["lines"][0]["x"]).tolist() == [1, 2, 3, 4, 5]
+    assert making["lines"][0]["begun"] == 96 == meta["lanes"][0]["measured"]
+    meta, blobs = decode(picture.update(view, Cursors(), Desk(at=24), "none"))
+    assert next(card for card in meta["traces"] if card["id"] == "making")["title"] == "Draw 3, done: energy"
     meta, blobs = decode(picture.update(view, Cursors(), Desk(at=28), "none"))
     making = next(card for card in meta["traces"] if card["id"] == "making")
     assert making["title"] == "Draw 4 in the making: energy"

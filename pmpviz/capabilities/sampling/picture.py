@@ -154,7 +154,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: 
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
         draws=_draws(lane) if at is None else None,
-        measured=lane.points[-1].sweep if len(view.lanes) > 1 and lane.points else None,
+        measured=_told_at(lane, len(view.lanes) > 1),
         subHelp=sentences.pace(view) if at is None else "",
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
         layer=_layer(payload, lane, view.layer, space.binary),
@@ -199,6 +199,15 @@ def _draws(lane: LaneView) -> tuple[int, int, int, str] | None:
         return None
     last = lane.sweep - lane.draws.age % lane.draws.length
     return lane.completed_draws, last, lane.draws.length, _since(lane)
+
+
+def _told_at(lane: LaneView, several: bool) -> int | None:
+    """The sweep that words and charts wait for the picture of: the last one that was measured, or alone that at which
+    its last draw was done. None where they are of its newest."""
+    if several:
+        return lane.points[-1].sweep if lane.points else None
+    done = _draws(lane)
+    return done[1] if done and done[0] else None
 
 
 def _since(lane: LaneView) -> str:

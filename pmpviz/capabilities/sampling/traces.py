@@ -217,13 +217,15 @@ def _making(scene: Scene) -> list[dict]:
     line = scene.envelope.line("0", scene.envelope.styles[0], columns) if len(bins) else None
     exact = _exact_energy(scene)
     here = {"since": 0, "earlier": []}
-    title = f"Draw {integer(number)} in the making: energy"
+    done = (lane.sweep if at is None else at) - begin == draws.length
+    title = f"Draw {integer(number)}{', done' if done else ' in the making'}: energy"
     more = {
         "span": [0, draws.length],
         "exact": None if exact is None or exact["y"] is None else exact | here,
         "unit": f"of {integer(draws.length)} sweeps",
     }
-    lines = [{**line, "name": lane.label}] if line else []
+    # From `begun` on sweeps are counted: the line ends at the picture on screen, as those over all sweeps do.
+    lines = [{**line, "name": lane.label, "begun": begin}] if line else []
     return [trace("making", title, "sweeps of this draw", lines, **more)]
 
 

@@ -4,13 +4,16 @@ const COLUMNS = ["x", "y", "low", "high", "least", "most"];
 
 // `heads.of` is how far the pictures of each lane are, in seconds where `heads.seconds`, else in what numbers them;
 // Infinity where none waits. Lines over that end there; curves of runs before have no lane that moves. A line of what
-// is measured has its places in `at`, whatever its axis, and ends at what the words on screen speak of.
+// is measured has its places in `at`, whatever its axis, and ends at what the words on screen speak of; one of `begun`
+// counts from a sweep on.
 export function shown(trace, heads) {
   if (!heads) return trace.lines || [];
   const over = heads.seconds ? trace.x === "seconds" : counts(trace.x);
   return (trace.lines || []).map((line) => {
-    const [places, lane] = [line.at || (over && line.x), Number(line.lane)];
-    const head = line.ghost ? Infinity : (line.at && heads.measured?.[lane]) ?? heads.of[lane] ?? Infinity;
+    const within = over || line.begun !== undefined;
+    const [places, lane] = [line.at || (within && line.x), Number(line.lane)];
+    const now = line.ghost ? Infinity : (line.at && heads.measured?.[lane]) ?? heads.of[lane] ?? Infinity;
+    const head = now - (line.begun ?? 0);
     return places && places.length && places[places.length - 1] > head ? upTo(line, places, head) : line;
   });
 }

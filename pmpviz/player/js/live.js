@@ -203,7 +203,7 @@ export class Live extends Room {
     // What is said of the wait ends with it, and not when the first picture of what follows has come.
     const at = this.waited && !update.waits && update.lanes.length ? -Infinity : performance.now();
     this.waited = Boolean(update.waits) || !update.lanes.length;
-    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at, of: update.of });
+    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at, of: update.of, update });
     this.tellDue();
   }
 
@@ -215,13 +215,17 @@ export class Live extends Room {
     const old = this.held === "paused" && this.serverPlaying ? -Infinity : performance.now() - most;
     const told = this.untold.findLastIndex(({ due, at }) => at < old || due.every((sweep, k) => !(shown[k] < sweep)));
     if (told < 0) return;
-    const { said, measured, of } = this.untold[told];
+    const { said, measured, of, update } = this.untold[told];
     this.untold.splice(0, told + 1);
     this.measured = measured;
     this.toldOf = of;
     this.tell(said);
+    this.chart(update);
     this.dim();
   }
+
+  // The charts of an update whose words are told, with what is counted in them.
+  chart() {}
 
   // Where the server tells of the moment that is looked back at: until it does, what stands there is of another one.
   dim() {

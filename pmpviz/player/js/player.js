@@ -107,6 +107,9 @@ export class Player extends Live {
     const missed = behind && !fresh;
     const frozen = missed || (this.held === "paused" && this.serverPlaying && !fresh && !stepped && this.at === null);
     this.words(update, frozen);
+    // Charts come with the words of their pictures; what begins anew at once.
+    if (fresh) this.chart(update);
+    else if (update.traces && !frozen) this.traces.extend(update.traces);
     if (this.edits.adopt(update)) this.marked();
     this.settled(update);
     this.legends();
@@ -126,9 +129,6 @@ export class Player extends Live {
       this.strips();
     }
     this.layers = layers;
-    const kinds = JSON.stringify((update.traces || []).map(kindOf));
-    if (update.traces && (!frozen || kinds !== this.kinds)) this.traces.adopt(update.traces, update.marks);
-    this.kinds = kinds;
     this.traces.tell(update.lanes, update.kept || null);
     this.tracesDirty = true;
   }
@@ -313,6 +313,11 @@ export class Player extends Live {
     super.tellDue();
   }
 
+  chart({ traces, marks }) {
+    if (traces) this.traces.adopt(traces, marks);
+    this.tracesDirty = true;
+  }
+
   // Pictures for which words have waited long are passed over, so that no words are of later ones.
   hurry() {
     const late = this.untold.findLast(({ at }) => at > -Infinity && at < performance.now() - LATE_MS);
@@ -368,7 +373,3 @@ export class Player extends Live {
 }
 
 export default mounted(Player);
-
-function kindOf(trace) {
-  return [trace.id, trace.exact, trace.band, (trace.lines || []).map((line) => Boolean(line.y && line.y.length))];
-}

@@ -2,7 +2,7 @@
 
 import { Chart, HEIGHT } from "./chart.js";
 import { marker } from "./curves.js";
-import { shown } from "./lines.js";
+import { counts, shown } from "./lines.js";
 import { dashOf, lit, make, sized } from "./theme.js";
 
 export class Traces {
@@ -37,6 +37,15 @@ export class Traces {
     }
     const order = traces.map((trace) => this.cards.get(trace.id).root);
     if (order.some((root, k) => this.root.children[k] !== root)) this.root.append(...order);
+  }
+
+  // Only the lines that end at the pictures on screen, however far they go: the rest waits until `adopt`.
+  extend(traces) {
+    for (const { id, x, title, lines } of traces) {
+      const trace = this.cards.get(id)?.trace;
+      const ends = counts(x) || (lines || []).every((line) => line.begun !== undefined);
+      if (trace?.lines && ends && trace.x === x && trace.title === title) trace.lines = lines;
+    }
   }
 
   // `kept` is null where curves cannot be kept.
