@@ -11,7 +11,9 @@ from typing import Any
 from pmpviz.types import Param
 
 # Choices that stand before the name of their setting.
-ADJECTIVES = ("polytope",)
+ADJECTIVES = ("polytope", "contraction")
+# What is chosen where there is none of it.
+NONE = ("none", "never")
 # What a setting counts stands behind its number.
 COUNTED = "sweeps"
 
@@ -23,6 +25,8 @@ def told(param: Param, value: Any) -> str:
     label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
     if label.startswith(COUNTED):
         return f"{value} {label}" if f"{value}" != "1" else f"1 {label.replace(COUNTED, COUNTED[:-1], 1)}"
+    if value in NONE:
+        return f"no {label}"
     return f"{value} {label}" if param.name in ADJECTIVES else f"{label} {value}"
 
 

@@ -114,6 +114,11 @@ def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(be
         assert energy["unit"] == "dots: finished draws, faint: every sweep, cut at the frame"
         # The axis is of finished draws: how one begins is far off.
         assert [line.get("cut", False) for line in energy["lines"]] == [False, True, False]
+    # How it begins is no excursion of a sampler: before a class there are finished draws alone, and no word on it.
+    large = decode(picture.update(view, Cursors(), Desk(large=True), "none"))[0]
+    energy = next(card for card in large["traces"] if card["id"] == "energy")
+    assert energy["unit"] == "dots: finished draws"
+    assert [line.get("dots", False) for line in energy["lines"]] == [False, True]
 
 
 def test_what_is_found_is_what_is_spoken(begin):
@@ -137,8 +142,13 @@ def test_a_class_reads_the_same_short_names_at_pictures_and_in_the_verdict(begin
     for large, name in ((True, "GWG"), (False, "Gibbs-with-gradients")):
         meta = decode(picture.update(view, Cursors(), Desk(large=large), "none"))[0]
         assert meta["lanes"][0]["label"] == name and name in meta["said"][0]
+        # What they are short for stands there, too, and of how many chains a picture is one.
+        full = ["GWG: Gibbs-with-gradients", "PMP: Perturb-and-max-product"]
+        assert meta["written"] == (full if large else [])
+        assert {lane["chains"] for lane in meta["lanes"]} == {view.plan.chains}
     few = dataclasses.replace(view, lanes=view.lanes[:2])
-    assert decode(picture.update(few, Cursors(), Desk(large=True), "none"))[0]["lanes"][0]["label"] == name
+    told = decode(picture.update(few, Cursors(), Desk(large=True), "none"))[0]
+    assert told["lanes"][0]["label"] == name and told["written"] == []
 
 
 def test_a_page_says_what_a_draw_is_where_there_are_draws_by_noise():

@@ -123,8 +123,8 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     told, plain = said.rsplit(". ", 1)
     assert len(told) <= 180
     assert plain == "So plain Frank-Wolfe is sooner than the barrier if fixed." and counts[2] < counts[1]
-    names = ["adaptive", "fixed", "none, correction never", "none"]
-    assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
+    names = ["adaptive barrier", "fixed barrier", "no barrier, no correction", "no barrier"]
+    assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, {name}" for name in names]
     told = ["if adaptive", "if fixed", "with neither barrier nor correction", "without it"]
     for count, name in zip(counts, told, strict=True):
         assert f"{count} {name}" in said
@@ -134,7 +134,7 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
     # Beneath it lanes are named by what tells them apart, and it is told that marginals once were nearer.
     beneath = verdict.said(view)[1]
-    assert all(f"({name})" in beneath for name in names) and "contraction" not in beneath
+    assert all(f"({name})" in beneath for name in names) and "Barrier Frank-Wolfe" not in beneath
     nearer = [min(list(lane.errors.values())[1:]) < 0.75 * list(lane.errors.values())[-1] for lane in view.lanes]
     assert any(nearer) and "On the way some were nearer: " in beneath
     assert "On the way" not in verdict.said(view_of("stall", 2))[1]

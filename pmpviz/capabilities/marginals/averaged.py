@@ -20,7 +20,7 @@ def averaged(view: InferenceView) -> str:
     (lane,) = view.lanes
     # A class is spared what is in brackets.
     said = f"The average of {_mixture(lane)}, after {steps_of(lane)}, is"
-    offs = _axes_off(view, lane)
+    offs = axes_off(view, lane)
     if lane.count not in offs:  # Of a long path only some points are kept.
         return f"{said} not kept."
     now, start = significant(offs[lane.count], 2), significant(offs[0], 2)
@@ -44,7 +44,7 @@ def _mixture(lane: InferenceLaneView) -> str:
     return said if centre(lane) is None else f"{said} and the centre"
 
 
-def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
+def axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
     """How far off what the axes of the picture show was after each step whose point is kept; empty without the exact
     one."""
     exact = None if view.truth is None else view.truth.place
@@ -77,4 +77,4 @@ def _at_corners(lane: InferenceLaneView) -> str:
     return "" if count == in_use(lane) else f" at {integer(count)} corner{'' if count == 1 else 's'}"
 
 
-__all__ = ["averaged", "in_use"]
+__all__ = ["averaged", "axes_off", "in_use"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.marginals.averaged import in_use
+from pmpviz.capabilities.marginals.averaged import axes_off, in_use
 from pmpviz.capabilities.marginals.few import GOOD
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
@@ -35,6 +35,7 @@ SPEEDS = (0.5, 1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP = 1e-6
 PROVEN = "Certified: proven. Its MAP calls are exact, and so log Z is at most the objective plus the gap."
+PAIRS = "correlation"  # What the axes of a triangle's polytope are.
 SETTLES = "an estimate, above its own bound at first"
 # Of so many lanes of one algorithm each has a hue of its own beside its lightness.
 MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
@@ -221,6 +222,9 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
             found.append(trace(name, title, unit, lines, True))
     if any(lane.errors for lane in view.lanes):
         found.append(_errors(envelope, view, unit))
+    if _seen_whole(view) and _by_pairs(view) and axes_off(view, view.lanes[0]):
+        lines = envelope.lines(lambda lane: _xy(list(axes_off(view, lane).items())), SMALLEST_GAP)
+        found.append(trace("axes", f"Mean error of {PAIRS}s", unit, lines, True))
     if first := _first(view, large):
         found.sort(key=lambda each: first.index(each["id"]) if each["id"] in first else len(first))
     found = [each | {"xlog": _far_apart(view)} for each in found]
@@ -234,7 +238,7 @@ def _first(view: InferenceView, large: bool) -> list[str]:
     a class sees that curve alone, or the walk is not seen whole; of lanes one of which bounds nothing, the bounds, and
     to a class the errors of lanes not all of which have a gap."""
     if len(view.lanes) == 1:
-        return ["error", "log_z"] if large or not _seen_whole(view) else []
+        return ["axes", "error", "log_z"] if large or not _seen_whole(view) else []
     gaps = ["gap" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
     if all(gaps) or _whole(view):
         return []
@@ -253,6 +257,11 @@ def _seen_whole(view: InferenceView) -> bool:
 def _whole(view: InferenceView) -> bool:
     """Whether the polytope of all distributions is seen, and not a projection of it."""
     return view.projection is not None and view.projection.marginal is not None
+
+
+def _by_pairs(view: InferenceView) -> bool:
+    """Whether the axes are how far two spins agree, of which p(x_i = 1) tells nothing."""
+    return view.projection is not None and PAIRS in view.projection.names[0]
 
 
 def _far_apart(view: InferenceView) -> bool:

@@ -73,13 +73,13 @@ INFERENCE: tuple[Preset, ...] = (
         "The barrier",
         "What does the barrier do?",
         InferencePlan(f"square:5x5,{_GLASS},seed=1", lanes=_VARIANTS),
-        "All lanes walk in the same polytope. The gradient is infinite on its faces: without contraction the "
-        "correction steps lead there, and MAP calls bring little. The adaptive contraction keeps off the faces as "
+        "All lanes walk in the same polytope. The gradient is infinite on its faces: without a barrier the "
+        "correction steps lead there, and MAP calls bring little. The adaptive barrier keeps off the faces as "
         "long as that helps.",
         5.0,
-        lead="μ, the average of the MAP answers, had better not touch the polytope's faces: the slope is infinite "
-        "there. A barrier, the contraction δ, draws each step inwards. Whose gap is small after the fewest MAP "
-        "calls wins.",
+        lead="μ, the average of the MAP answers, had better keep off probabilities of 0 and 1, the polytope's faces: "
+        "the slope is infinite there. A barrier, the contraction δ, draws each step inwards. Whose gap is small after "
+        "the fewest MAP calls wins.",
     ),
     Preset(
         "clique",

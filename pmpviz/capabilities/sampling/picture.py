@@ -59,7 +59,8 @@ def update(
     """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text), `kept` are
     curves to be drawn behind those of the lanes, `tools` what the page offers beside `tool`, by id, in words; what
     `opens` begins by itself once it is seen, but before a class."""
-    view = _in_short(view) if desk.large and len(view.lanes) > FEW_NAMES else view
+    shortens = desk.large and len(view.lanes) > FEW_NAMES
+    view = _in_short(view) if shortens else view
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at, desk.large)
@@ -82,6 +83,7 @@ def update(
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         marks=[list(mark) for mark in view.marked],
         again=again(view),
+        written=_written(view) if shortens else [],
         opens=opens and not desk.large and not any(lane.sweep for lane in view.lanes),
         clamped=_clamped(envelope.payload, view),
         field=_field(envelope.payload, view),
@@ -105,6 +107,12 @@ def _in_short(view: LiveView) -> LiveView:
     """The view whose lanes have short names, before a class the same at pictures and in the verdict."""
     lanes = (replace(lane, label=in_short(lane.label, sampler_class(lane.algorithm).spec)) for lane in view.lanes)
     return replace(view, lanes=tuple(lanes))
+
+
+def _written(view: LiveView) -> list[str]:
+    """What the short names are short for, each once."""
+    specs = [sampler_class(lane.algorithm).spec for lane in view.lanes]
+    return list(dict.fromkeys(f"{spec.short}: {spec.label}" for spec in specs if spec.short))
 
 
 def _envelope(view: LiveView, sent: Cursors) -> Envelope:
@@ -154,6 +162,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: 
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
         draws=_draws(lane) if at is None else None,
+        chains=view.plan.chains if len(view.lanes) > 1 else 1,
         measured=_told_at(lane, len(view.lanes) > 1),
         subHelp=sentences.pace(view) if at is None else "",
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,

@@ -104,12 +104,12 @@ RACE: tuple[Preset, ...] = (
     Preset(
         "clique",
         "Ten-node clique, θ = 1",
-        "Does an approximate sampler come right on a small dense model?",
+        "Which samplers come right on a small dense model?",
         Plan(model="clique:10,theta=1,seed=2", chains=2048, budget=128.0, lanes=_lanes("pmp", "gibbs", "gwg", "exact")),
         "Everything is exact here, so the errors can be read off: Gibbs and GWG reach the noise within some sixty "
         "sweeps, perturb-and-max-product stops at its bias, however long it runs. Set θ to 2: Gibbs then needs "
         "thousands of sweeps, and until then the biased sampler is the nearer one.",
-        0.0,
+        20.0,
     ),
     Preset(
         "gaussians",

@@ -90,10 +90,8 @@ def traces(scene: Scene) -> list[dict]:
         # What decides is seen first: MMD^2 and the energy. A class sees one of them: the energy where a formula gives
         # it, from the start on, else the one that decided, and while there is nothing yet to compare samples with.
         found = [mmd, energy, *states, _mmd(scene, "seconds"), *by_order, *beside]
-        by_formula = view.energy is not None
         waits = view.truth is None and not view.truth_trouble and any(lane.moved for lane in view.lanes)
         if scene.large and (shows_energy(view) or waits):
-            energy["title"] = "Energy" if by_formula or waits else "Energy: wrong still where MMD² sees nothing"
             found.sort(key=lambda card: card is not energy)
         return found
     found = [*states, energy, *_making(scene)]
@@ -127,10 +125,11 @@ def _bins(series: Series, window: tuple[float, float]) -> Bins:
 
 
 def _lines_of(
-    lane: LaneView | Kept, name: str, window: tuple[float, float], several: bool = False
+    lane: LaneView | Kept, name: str, window: tuple[float, float], several: bool = False, large: bool = False
 ) -> list[dict[str, Any]]:
     """Of a lane whose draws take several sweeps: the finished draws, before all sweeps in a faint line. Among `several`
-    lanes what it makes before its first draw is done is no sample beside theirs, and as faint."""
+    lanes what it makes before its first draw is done is no sample beside theirs, and as faint; later on a class, to
+    whom how a draw begins looks like an excursion, sees finished draws alone."""
     sweeps = _band(lane.series, name, window)
     if lane.draws is None or lane.draws.length < 2 or (lane.draws.done < 2 and not several):
         return [sweeps]
@@ -140,7 +139,8 @@ def _lines_of(
     # How a draw begins, far from where it ends, would leave the finished ones no room on the axis.
     # Draws before a change of the settings and after it are none that follow each other.
     breaks = {"breaks": [sweep for sweep, _ in lane.draws.changes]} if lane.draws.changes else {}
-    return [{**faint, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True, **breaks}]
+    draws = {**_band(lane.draws.series, name, window), "dots": True, **breaks}
+    return [draws] if several and large else [{**faint, "cut": True}, draws]
 
 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
@@ -154,7 +154,9 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
         faint = [_faint(scene)] if draws.done > 1 else []
         more |= {"unit": ", ".join([*_finished(scene, draws), *faint]), **_upper(scene, draws)}
     several = len(lanes) > 1
-    lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window, several), LEAST_RESIDUAL if log else None)
+    lines = scene.lines(
+        lambda lane: _lines_of(lane, name, scene.window, several, scene.large), LEAST_RESIDUAL if log else None
+    )
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
 
 
@@ -170,7 +172,7 @@ def _of_several(scene: Scene) -> str:
             f"faint: {_short_names(making)}, first {'new ' if any(lane.since for lane in making) else ''}draw not done"
         )
     if slow:
-        return f"dots: finished draws, {_faint(scene)}"
+        return "dots: finished draws" + ("" if scene.large else f", {_faint(scene)}")
     if not any(lane.moved for lane in scene.view.lanes):
         return ""
     return SHADE if scene.large else f"from sweep 1 on; {SHADE}"

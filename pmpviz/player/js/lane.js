@@ -271,11 +271,12 @@ function hasBonds({ geometry, layer }) {
   return Boolean(geometry?.coupled || (layer && layer.kind === "bonds"));
 }
 
-// What the signs in the pictures of all lanes mean, once for all of them.
-export function drawSigns(legend, { states, geometry, layer }, theme, clamped, field) {
+// What the signs in the pictures of all lanes mean, once for all of them, and what `more` there is to know of these.
+export function drawSigns(legend, { states, geometry, layer }, theme, clamped, field, more = []) {
   const bonds = hasBonds({ geometry, layer });
   const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
   if (geometry.kind === "chain") signs.push(make("span", "pv-state", "a row: the chain after a sweep, the newest at the bottom"));
+  for (const words of more) signs.push(make("span", "pv-state", words));
   legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed) || bonds);
   if (clamped) signs.push(sign(css(heldColour(theme)), "clamped", "pv-held"));
   if (field) signs.push(sign("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up", "pv-held"));

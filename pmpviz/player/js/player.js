@@ -111,6 +111,7 @@ export class Player extends Live {
     if (fresh) this.chart(update);
     else if (update.traces && !frozen) this.traces.extend(update.traces);
     if (this.edits.adopt(update)) this.marked();
+    this.written = update.written;
     this.settled(update);
     this.legends();
     this.pointer.answer(update);
@@ -164,7 +165,14 @@ export class Player extends Live {
     const [clamped, field] = [this.edits.clamped !== null, this.edits.field.length > 0];
     const known = this.lanes.filter((lane) => lane.meta);
     for (const lane of known) lane.drawLegend(this.theme, this.at);
-    if (known.length) drawSigns(this.legend, known[0].meta, this.theme, clamped, field);
+    if (known.length) drawSigns(this.legend, known[0].meta, this.theme, clamped, field, this.ofPictures(known));
+  }
+
+  // Of how many chains each picture is one, and what short names are short for.
+  ofPictures(lanes) {
+    const { chains } = lanes[0].meta;
+    const one = chains > 1 ? [`each picture: one of ${thousands(chains)} chains`] : [];
+    return [...one, ...(this.written || [])];
   }
 
   // A node is drawn elsewhere in every lane; `placed` tells the server.

@@ -57,7 +57,8 @@ export class Beside {
     this.drawScale(few);
     const [columns, ...room] = arranged(painter, pictures.length, width, height);
     this.row.style.gridTemplateColumns = `repeat(${columns}, auto)`;
-    this.row.replaceChildren(...pictures.map((picture) => shown(picture, painter, room, theme)));
+    const form = Math.max(...averages.map(({ names }) => placeOf(names, room[0], theme))); // Names of one form.
+    this.row.replaceChildren(...pictures.map((picture) => shown(picture, painter, room, theme, form)));
     this.root.dataset.steps = walks.map(({ averaged }) => averaged.known).join(" ");
   }
 
@@ -93,7 +94,7 @@ function arranged(painter, count, width, height) {
   return choices.reduce((best, one) => (one[3] > best[3] ? one : best)).slice(0, 3);
 }
 
-function shown({ names, feet, values, bits, meta, colour, says }, painter, [width, height], theme) {
+function shown({ names, feet, values, bits, meta, colour, says }, painter, [width, height], theme, form) {
   const root = make("figure", "wk-one");
   const head = make("figcaption", "wk-one-head");
   const canvas = make("canvas", "");
@@ -101,8 +102,8 @@ function shown({ names, feet, values, bits, meta, colour, says }, painter, [widt
   canvas.setAttribute("aria-label", says);
   if (meta) head.append(keyOf(meta, theme));
   if (values && !meta) head.append(exactKey(theme));
-  head.append(make("span", "", longest(names, width, theme)));
-  root.append(head, canvas, make("div", "wk-one-foot", longest(feet, width, theme)));
+  head.append(make("span", "", names[Math.min(form, names.length - 1)]));
+  root.append(head, canvas, make("div", "wk-one-foot", feet[placeOf(feet, width, theme)]));
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
   Object.assign(canvas, { width: w, height: h });
@@ -112,9 +113,10 @@ function shown({ names, feet, values, bits, meta, colour, says }, painter, [widt
   return root;
 }
 
-// The first words that have room, the longest ones; else the last.
-function longest(words, width, theme) {
-  return words.find((each) => fits(each, width, theme)) ?? words[words.length - 1];
+// Where the first words are that have room, the longest ones; else the last.
+function placeOf(words, width, theme) {
+  const place = words.findIndex((each) => fits(each, width, theme));
+  return place < 0 ? words.length - 1 : place;
 }
 
 // Whether a name has room beside its lane's key.

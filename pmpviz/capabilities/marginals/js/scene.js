@@ -14,6 +14,7 @@ const ARROW = 9;
 const LINE = 14;
 const MARGIN = 12; // Between the key and the buttons.
 const IN_USE = 1e-9; // A smaller weight is none.
+const LEAST_REST = 0.005; // Nor is what less than this is left to the centre.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
 const [SEEN, PALE] = [3.3, 0.35]; // The contrast of a walk to the ground, at least; what an old step has of its colour.
 const START = "start: centre";
@@ -153,6 +154,7 @@ export class Scene {
     this.hidden = data.marginal ? drawEdges(this, data.marginal, faces) : [];
     for (const walk of walks) this.drawBarrier(walk);
     for (const walk of walks) this.drawCorners(walk, walks.length > 1 ? OF_MANY : IN_USE);
+    if (walks.length === 1) this.drawCentre(walks[0]);
     for (const walk of walks) this.drawTrail(walk);
     faces.filter((face) => face.front).forEach((face) => fillFace(this, face));
     this.drawMarks();
@@ -206,13 +208,22 @@ export class Scene {
     for (const { point, own } of together(lane.corners, used)) {
       const [x, y] = this.camera.place(point);
       const sum = own.reduce((total, v) => total + Math.max(0, weights[v]), 0);
-      const size = past ? 4 : 3 + 11 * Math.sqrt(sum);
+      const size = past ? 4 : sizeOf(sum);
       const name = own.map((v) => lane.names[v]).join(" · ");
       context.fillStyle = context.strokeStyle = colour;
       weighed(context, x, y, size);
       this.spots.push({ at: [x, y], point, words: past ? name : `${name}, weight ${number(sum)}`, rank: 2 });
       if (lane.named && !this.data.marginal) this.labels = [...(this.labels || []), [x, y, size, name, theme.text]];
     }
+  }
+
+  // What the corners leave to the start, which is averaged too.
+  drawCentre({ weights, past, colour }) {
+    const rest = weights.length ? 1 - weights.reduce((sum, weight) => sum + weight, 0) : 0;
+    if (past || !(rest >= LEAST_REST)) return;
+    this.context.fillStyle = this.context.strokeStyle = colour;
+    const [x, y] = this.camera.place(this.data.centre);
+    weighed(this.context, x, y, sizeOf(rest));
   }
 
   // Old steps are as pale as can be seen from the back row, the last ones have the lane's full colour.
@@ -381,6 +392,11 @@ export class Scene {
     haloed(context, theme, words, at, down, colour);
     return [at - before, down, wide];
   }
+}
+
+// The radius of what has this share of the average.
+function sizeOf(share) {
+  return 3 + 11 * Math.sqrt(share);
 }
 
 const BOX_CORNERS = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code & 1, (code >> 1) & 1, (code >> 2) & 1]);

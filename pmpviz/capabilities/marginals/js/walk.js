@@ -10,6 +10,7 @@ import { isNewest, Lines, sentence } from "./lines.js";
 import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
 import { arrived, shownOf, stepOf } from "./shown.js";
+import { Sites } from "./sites.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./axes.js";
 import "./beside.js";
@@ -85,6 +86,12 @@ class Walk extends Player {
     });
     label.append(this.chooser);
     return label;
+  }
+
+  newLane(index) {
+    const lane = new Sites(index);
+    this.pointer.attach(lane);
+    return lane;
   }
 
   // What the server sends.
