@@ -45,11 +45,14 @@ def rounded_up(value: float, digits: int = 2) -> float:
     return math.ceil(round(value / unit, 6)) * unit
 
 
-def times(log: float) -> str:
-    """The factor of which this is the natural logarithm, in two significant digits, or its power of ten."""
+def times(log: float, least: bool = False) -> str:
+    """The factor of which this is the natural logarithm, in two significant digits, or its power of ten; rounded down
+    where it is that `least`."""
+    ten = log / math.log(10)
     if abs(log) >= MOST_LOG:
-        return f"10{_superscript(round(log / math.log(10)))}"
-    value = float(f"{math.exp(log):.1e}")
+        return f"10{_superscript(math.floor(ten) if least else round(ten))}"
+    unit = 10.0 ** (math.floor(ten) - 1)
+    value = math.floor(round(math.exp(log) / unit, 6)) * unit if least else float(f"{math.exp(log):.1e}")
     return integer(value) if value >= 10 else significant(value, 2)
 
 

@@ -149,6 +149,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")
     rest(page)
+    page.get_by_text("none found yet").wait_for()  # And no state of all 0 in its place.
     page.evaluate(LOST)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
@@ -349,13 +350,16 @@ MOMENTS = """() => {
 }"""
 
 
-# From now on, at every picture at rest: how many corners have a circle, and of how many the words say that μ is a mean.
+# From now on, at every picture at rest: of how many configurations the words say that μ is a mean, and whether the
+# centre is in it, and how many corners have a circle, and whether the centre has.
 MIXED = """() => {
   window.mixed = [];
   const look = () => {
-    const { still, mixed } = document.querySelector("canvas.wk-canvas").dataset;
-    const told = /averag(?:e of|ing) (\\d+) conf/.exec(document.querySelector(".pv-verdict")?.textContent)?.[1];
-    if (told && still === "true") window.mixed.push([Number(told), Number(mixed)]);
+    const { still, mixed, centred } = document.querySelector("canvas.wk-canvas").dataset;
+    const words = document.querySelector(".pv-verdict")?.textContent;
+    const told = /averag(?:e of|ing) (\\d+) conf/.exec(words)?.[1];
+    const [named, circled] = [/ the centre[, ]/.test(words), centred === "true"];
+    if (told && still === "true") window.mixed.push([[Number(told), named], [Number(mixed), circled]]);
     requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
@@ -392,7 +396,7 @@ def as_many_corners_have_a_circle_as_the_words_say_that_are_mixed(page) -> None:
     found = page.evaluate("window.mixed")
     apart = [told != drawn for told, drawn in found]
     # Words may be read a picture before the canvas is drawn.
-    assert len({told for told, _ in found}) > 1
+    assert len({tuple(told) for told, _ in found}) > 1
     assert not any(first and second for first, second in zip(apart, apart[1:], strict=False))
 
 

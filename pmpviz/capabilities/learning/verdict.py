@@ -168,22 +168,24 @@ def _down(lane: LearningLaneView, gain: float) -> str:
     return f" (at best {before}, at iteration {integer(best.iteration)})"
 
 
-def _factor(nats: float) -> str:
-    """A difference of log probabilities as what a class can picture."""
-    words = f"{significant(nats, 3 if nats >= 1 else 2)} nats"
-    return f"about {_times(nats)} times ({words})" if nats >= LEAST_FACTOR else words
+def _factor(nats: float, least: bool = False) -> str:
+    """A difference of log probabilities as what a class can picture, or what it is at `least`."""
+    words, bound = f"{significant(nats, 3 if nats >= 1 else 2)} nats", "at least" if least else "about"
+    if nats >= LEAST_FACTOR:
+        return f"{bound} {_times(nats, least)} times ({words})"
+    return f"{bound} {words}" if least else words
 
 
 def _lead(first: Likelihood, value: float) -> str:
     """By what factor a likelihood is above a `value`: at least, where its error has no upper end."""
     if math.isfinite(first.high):
         return _factor(first.value - value)
-    return f"at least {_factor(max(first.low - value, 0.0))}"
+    return _factor(max(first.low - value, 0.0), least=True)
 
 
-def _times(nats: float) -> str:
+def _times(nats: float, least: bool = False) -> str:
     """The factor, of the nats as they are printed: one number told in two ways."""
-    return times(float(f"{nats:.3g}"))
+    return times(float(f"{nats:.3g}"), least)
 
 
 def _pictures(view: LearningView) -> str:
@@ -375,7 +377,7 @@ def value_words(found: Likelihood) -> str:
 
 def _bar(found: Likelihood) -> str:
     if not math.isfinite(found.high):
-        return f"within three standard errors at least {significant(found.low, 4)}, with no upper end"
+        return f"within three standard errors at least {significant(found.low, 4)}; how much more is not known"
     return f"within three standard errors {significant(found.low, 4)} to {significant(found.high, 4)}"
 
 

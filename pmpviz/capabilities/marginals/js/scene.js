@@ -143,7 +143,7 @@ export class Scene {
     // Another polytope is seen from where it is seen best.
     const polytope = [data.names, data.marginal && data.marginal.names].join();
     if (this.polytope !== undefined && this.polytope !== polytope) this.camera.reset();
-    Object.assign(this, { data, theme, polytope, spots: [], axes: [], mixed: 0 });
+    Object.assign(this, { data, theme, polytope, spots: [], axes: [], mixed: 0, centred: false });
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${12 * this.scale}px ${theme.font}`;
     context.lineJoin = context.lineCap = "round";
@@ -166,7 +166,7 @@ export class Scene {
     drawKey(this, walks, this.width - this.tools.offsetWidth - MARGIN);
     this.drawHint();
     this.paints += 1;
-    Object.assign(this.canvas.dataset, { paints: this.paints, mixed: this.mixed });
+    Object.assign(this.canvas.dataset, { paints: this.paints, mixed: this.mixed, centred: this.centred });
   }
 
   // For those who watch from outside.
@@ -220,7 +220,8 @@ export class Scene {
   // What the corners leave to the start, which is averaged too.
   drawCentre({ weights, past, colour }) {
     const rest = weights.length ? 1 - weights.reduce((sum, weight) => sum + weight, 0) : 0;
-    if (past || !(rest >= LEAST_REST)) return;
+    this.centred = !past && rest >= LEAST_REST;
+    if (!this.centred) return;
     this.context.fillStyle = this.context.strokeStyle = colour;
     const [x, y] = this.camera.place(this.data.centre);
     weighed(this.context, x, y, sizeOf(rest));
