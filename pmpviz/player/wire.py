@@ -17,7 +17,9 @@ a blob is named by its index in that list (`Payload.add` returns it).
               states?: {planes: bits of a state, 1 where this is left out, colours: ["#rrggbb"], names: [...]},
               frames?: {sweeps: [m ints], epochs?: [m ints], bits?: blob of m * planes * ceil(n / 8) bytes,
                         since?: number of the frame after which these come, last?: number of the last of these},
-              marker?, chains?: of how many the picture is one, sweep?: the one that strip and layer are of,
+              marker?, chains?: of how many the picture is one, back?: one looks back,
+              draws?: [done, at sweep, sweeps of each, since when they count],
+              sweep?: the one that strip and layer are of,
               strip?: up to 8 packed frames,
               layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name}
                       | {values: float32 [2 n]: couplings to the right and down, kind: "bonds", ...} | null}],

@@ -440,8 +440,10 @@ COUNTED = f"""async (sweeps) => {{ {MODULE}
   const meta = {{ draws: [2, 128, 64, " since sweep 0"], status: "done" }};
   return sweeps.map((sweep) => {{
     const lane = {{ meta, queue: sweep < 128 ? [0] : [], status: {{}}, sub: {{ firstChild: {{}} }} }};
-    Lane.prototype.tellOf.call(lane, {{ sweep }});
-    return [lane.sub.firstChild.textContent, lane.status.textContent];
+    Object.setPrototypeOf(lane, Lane.prototype);
+    lane.painter = {{ costly: 0.26 }};
+    lane.tellOf({{ sweep }});
+    return [lane.sub.firstChild.textContent, lane.status.textContent, lane.unmet({{ sweep }})];
   }});
 }}"""
 
@@ -498,12 +500,13 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert highs == ([20, 100, 100], [20, 20, 20], [20, 40, 100], [20, 100, 100])
     assert dashes == ([[[9, 18], 150]], [], [], [[[9, 18], 132]])
     assert marks == ([300, 100], [300, 20], [300, 100], [282, 100])
-    # Of pictures that are behind the lane it is told how many draws there were, and that it is done with its last.
+    # Of pictures that are behind the lane it is told how many draws there were, or that they are of one in the making
+    # before it is done; and that the lane is done with its last.
     assert page.evaluate(COUNTED, [30, 64, 109, 128]) == [
-        ["first new draw: sweep 30 of 64", ""],
-        ["1 draw a chain since sweep 0", ""],
-        ["1 draw a chain since sweep 0", ""],
-        ["2 draws a chain since sweep 0", "done"],
+        ["first new draw: sweep 30 of 64", "", "26 % not met, draw not done"],
+        ["1 draw a chain since sweep 0", "", "26 % not met"],
+        ["draw 2: sweep 45 of 64", "", "26 % not met, draw not done"],
+        ["2 draws a chain since sweep 0", "done", "26 % not met"],
     ]
     # Draws before a change of the settings are not joined to those after it.
     assert page.evaluate(PARTED, [2]) == [[[1, 2], [3, 4]], [[1, 2], [3, 4]]]

@@ -65,7 +65,7 @@ def test_the_energy_of_draws_has_a_second_axis_and_the_draw_in_the_making_a_card
     making = next(card for card in meta["traces"] if card["id"] == "making")
     assert making["title"] == "Draw 4 in the making: energy"
     assert np.frombuffer(blobs[making["lines"][0]["x"]], "<f4").tolist() == [1, 2, 3, 4]
-    assert meta["lanes"][0]["sub"] == "looking back at sweep 28"
+    assert meta["lanes"][0]["sub"] == "looking back at sweep 28 · draw 4: sweep 4 of 8"
 
 
 def two_hills(rng, rows):

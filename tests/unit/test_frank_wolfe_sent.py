@@ -214,3 +214,12 @@ def test_messages_say_by_how_much_they_change_and_when_they_are_at_rest():
     change = significant(messages.trace[-1]["residual"], 2)
     assert [of_messages for _, of_messages, _ in ends] == [f"messages change by {change}", "messages at rest"]
     assert "messages" not in ends[0][0]
+
+
+def test_a_method_that_finds_no_configuration_shows_its_marginals_in_their_place():
+    sent, blobs = decode(update(view_of("clique"), Cursors(), Desk(), "configuration found"))
+    walk, *messages = sent["lanes"]
+    assert walk["layer"] is None
+    for lane, shown in zip(messages, view_of("clique").lanes[1:], strict=True):
+        assert lane["layer"]["name"] == "p(xᵢ = 1)" and lane["layer"]["plain"]
+        assert np.frombuffer(blobs[lane["layer"]["values"]], "<f4") == pytest.approx(shown.p1, abs=1e-6)

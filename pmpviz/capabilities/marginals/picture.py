@@ -32,6 +32,8 @@ from pmpviz.player.wire import Payload
 FAR, LONG = 10, 200
 GIVEN = "given"
 SPEEDS = (0.5, 1, 2, 5, 20, 0)
+# Of a method that finds no configuration, where sites are so few that each is looked at.
+FINDS_NONE, FEW = "p(xᵢ = 1)", 64
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP = 1e-6
 PROVEN = "Certified: proven. Its MAP calls are exact, and so log Z is at most the objective plus the gap."
@@ -173,6 +175,10 @@ def _layer(payload: Payload, view: InferenceView, lane: InferenceLaneView, name:
         values = lane.p1 - exact
         high = max(float(np.abs(values).max()), 1e-3)
         return {"values": payload.add(values), "kind": "diverging", "low": -high, "high": high, "name": name}
+    # Of messages that are far from sure the likeliest states, one by one, are hardly told from chance.
+    if "residual" in solver_class(lane.algorithm).spec.metrics and len(lane.p1) <= FEW:
+        values = {"values": payload.add(lane.p1), "kind": "ink", "plain": True, "low": 0.0, "high": 1.0}
+        return {**values, "name": FINDS_NONE}
     return None
 
 

@@ -28,6 +28,15 @@ class DrawsView:
         """Sweeps until a draw that counts begins: those left of one that was begun under other settings."""
         return 0 if self.whole else max(self.length - self.age, 0)
 
+    def being_made(self, at: int) -> tuple[int, int] | None:
+        """(sweep before the first one, number) of the draw that was being made at a sweep; None where it is not
+        known."""
+        ended = self.series.bins(at - 2 * self.length, at - 1)
+        before = np.flatnonzero(ended.most["sweep"] < at)
+        if ended.width > 1 or not len(before):
+            return (0, 1) if at <= self.length else None
+        return int(ended.most["sweep"][before[-1]]), int(ended.most["draw"][before[-1]]) + 1
+
     def done_before(self, since: int) -> int:
         """How many draws were done under settings that ended at sweep `since`, or before."""
         return max((done for sweep, done in self.changes if sweep <= since), default=0)

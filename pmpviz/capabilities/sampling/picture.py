@@ -151,7 +151,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: 
     space, payload, at = view.model.space, envelope.payload, desk.at
     room = max(MOST_BYTES * 8 // (view.model.n * space.planes), 4)
     going = view.playing and not lane.done
-    under = sentences.looking_back(at).lower() if at is not None else _sub(lane, desk.speed, going, len(view.lanes) > 1)
+    under = _sub(lane, desk.speed, going, len(view.lanes) > 1) if at is None else _then(lane, at)
     return envelope.lane(
         index,
         under,
@@ -161,7 +161,8 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: 
         geometry=geometry_of(payload, view.model, view.plan.model, view.plan.places),
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
-        draws=_draws(lane) if at is None else None,
+        draws=_draws(lane),
+        back=at is not None,
         chains=view.plan.chains if len(view.lanes) > 1 else 1,
         measured=_told_at(lane, len(view.lanes) > 1),
         subHelp=sentences.pace(view) if at is None else "",
@@ -184,6 +185,17 @@ def _sub(lane: LaneView, speed: float, going: bool = True, several: bool = False
         rate = f"{seconds(lane.seconds / lane.sweep)} a sweep" if lane.seconds and lane.sweep else ""
     parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
+
+
+def _then(lane: LaneView, at: int) -> str:
+    """The moment that is looked back at, and of which draw it is, where a draw takes several sweeps."""
+    said, draws = sentences.looking_back(at).lower(), lane.draws
+    being_made = None if draws is None or draws.length == 1 else draws.being_made(at)
+    if draws is None or being_made is None:
+        return said
+    begin, number = being_made
+    place = "done" if at - begin == draws.length else f"sweep {integer(at - begin)} of {integer(draws.length)}"
+    return f"{said} · draw {integer(number)}: {place}"
 
 
 def _counted(lane: LaneView) -> str:

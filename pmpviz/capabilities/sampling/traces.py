@@ -209,7 +209,7 @@ def _making(scene: Scene) -> list[dict]:
     if draws is None or draws.length < 2:
         return []
     now = lane.sweep - draws.age, draws.done + int(draws.age < draws.length)
-    place = now if at is None else _draw_at(draws, at)
+    place = now if at is None else draws.being_made(at)
     if place is None:
         return []
     begin, number = place
@@ -235,19 +235,10 @@ def _finished(scene: Scene, draws: DrawsView) -> list[str]:
     """How many draws there are, or were at the moment that is looked back at; nothing where that is not known."""
     done = draws.done
     if scene.at is not None:
-        if (making := _draw_at(draws, scene.at + 1)) is None:
+        if (making := draws.being_made(scene.at + 1)) is None:
             return []
         done = making[1] - 1
     return [f"{integer(done)} finished draw{'' if done == 1 else 's'} a chain"]
-
-
-def _draw_at(draws: DrawsView, at: int) -> tuple[int, int] | None:
-    """(sweep before the first one, number) of the draw that was being made at a sweep; None where it is not known."""
-    ended = draws.series.bins(at - 2 * draws.length, at - 1)
-    before = np.flatnonzero(ended.most["sweep"] < at)
-    if ended.width > 1 or not len(before):
-        return (0, 1) if at <= draws.length else None
-    return int(ended.most["sweep"][before[-1]]), int(ended.most["draw"][before[-1]]) + 1
 
 
 def _flips(scene: Scene) -> dict:

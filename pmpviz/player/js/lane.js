@@ -52,16 +52,35 @@ export class Lane extends Figure {
     this.tellOf(this.shown);
   }
 
-  // How many draws it had done at the picture on screen, of which server and words are ahead; it is done with its last.
+  // How many draws it had done at the picture on screen, of which server and words are ahead, or of which it is a part;
+  // it is done with its last.
   tellOf(frame) {
-    const { draws, status } = this.meta;
+    const { draws, status, back } = this.meta;
     this.status.textContent = status === "done" && this.queue.length ? "" : status || "";
     const part = this.sub.firstChild;
-    if (!draws || !frame || !part) return;
+    if (!draws || !frame || !part || back) return;
     const [done, end, length, since] = draws;
-    const count = done - Math.max(0, Math.ceil((end - frame.sweep) / length));
-    const making = length === 1 ? "" : `first ${since ? "new " : ""}draw: sweep ${thousands(Math.max(0, frame.sweep - end + done * length))} of ${length}`;
-    part.textContent = count > 0 ? `${thousands(count)} draw${count > 1 ? "s" : ""} a chain${since}` : making;
+    const { number, age } = this.drawOf(frame);
+    const count = length === 1 ? done - (end - frame.sweep) : number;
+    const which = number > 1 ? `draw ${thousands(number)}` : `first ${since ? "new " : ""}draw`;
+    const whole = length === 1 || age === length;
+    part.textContent = whole && count > 0 ? `${thousands(count)} draw${count > 1 ? "s" : ""} a chain${since}` : whole ? "" : `${which}: sweep ${thousands(age)} of ${length}`;
+  }
+
+  // The number of the draw that a picture is a part of, and after how many of its sweeps; of one before all that count
+  // there is none.
+  drawOf({ sweep }) {
+    const [done, end, length] = this.meta.draws;
+    const made = Math.max(0, sweep - end + done * length);
+    const number = Math.max(1, Math.ceil(made / length));
+    return { number, age: made - (number - 1) * length };
+  }
+
+  // Whether the picture is of a draw that is not done, and no sample.
+  unfinished(frame) {
+    const { draws } = this.meta;
+    if (!draws || draws[2] === 1 || frame.sweep <= draws[1] - draws[0] * draws[2]) return false;
+    return this.drawOf(frame).age < draws[2];
   }
 
   // The other chains and the layer as they came, for those who look back.
@@ -179,7 +198,7 @@ export class Lane extends Figure {
     const layer = this.layerAt(sweep);
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
-    if (hasBonds(this.meta)) this.share.textContent = `${(100 * this.painter.costly).toFixed(0)} % not met`;
+    if (hasBonds(this.meta)) this.share.textContent = this.unmet(frame);
     if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
     this.dirty = false;
     this.paints += 1;
@@ -192,6 +211,13 @@ export class Lane extends Figure {
     data.frameHash = frameHash(frame.bits);
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
     if (sweep === null) this.tellOf(frame);
+  }
+
+  // Of a draw that is not done the share of couplings that are not met is none of a sample.
+  unmet(frame) {
+    const share = `${(100 * this.painter.costly).toFixed(0)} % not met`;
+    if (!this.unfinished(frame)) return share;
+    return this.meta.chains > 1 ? "draw not done" : `${share}, draw not done`;
   }
 
   // Where no picture of the moment is kept none stands there for another one's.
@@ -231,7 +257,7 @@ export class Lane extends Figure {
     const ramp = make("span", "pv-ramp");
     ramp.style.background = `linear-gradient(90deg, ${stops.map((v) => css(scaleColour(layer, v, theme))).join()})`;
     this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
-    if (this.meta.geometry?.nodes) this.legend.append(make("span", "", "dot: state"));
+    if (this.meta.geometry?.nodes && !layer.plain) this.legend.append(make("span", "", "dot: state"));
   }
 
   // Thumbnails of the other chains, of the moment that is looked back at where it is `kept`; else their room.

@@ -1,4 +1,4 @@
-// The sites of a lane: what was found last, before the first MAP call nothing.
+// The sites of a lane: what was found last, before the first MAP call nothing; of a method that finds none its marginals.
 
 import { Lane } from "../pmpviz.player/lane.js";
 
@@ -8,9 +8,15 @@ export class Sites extends Lane {
   paint(theme, sweep, edits) {
     super.paint(theme, sweep, edits);
     const frame = sweep === null ? this.shown : this.past(sweep);
-    if (frame?.sweep !== 0 || !this.painter || !this.canvas.width || this.meta.layer || this.meta.states) return;
-    const halfway = { kind: "ink", low: 0, high: 1, plain: true, values: new Float32Array(this.meta.n).fill(0.5) };
-    this.painter.paint(this.canvas, this.meta.geometry.nodes ? null : frame.bits, halfway, theme);
-    this.share.textContent = NOTHING;
+    if (!frame || !this.painter || !this.canvas.width || this.meta.states) return;
+    const layer = this.layerAt(sweep) || (frame.sweep === 0 && !this.meta.layer ? this.halfway() : null);
+    if (!layer?.plain) return;
+    // No states, and so no couplings that they do not meet.
+    this.painter.paint(this.canvas, this.meta.geometry.nodes ? null : frame.bits, layer, theme);
+    this.share.textContent = this.meta.layer ? "" : NOTHING;
+  }
+
+  halfway() {
+    return { kind: "ink", low: 0, high: 1, plain: true, values: new Float32Array(this.meta.n).fill(0.5) };
   }
 }
