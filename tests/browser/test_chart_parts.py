@@ -29,6 +29,15 @@ SHOWN = f"""async (x) => {{ {MODULE}
 }}"""
 
 
+# A best bound of steps 0, 32 and 64, of which the last is the newest, where the picture is at step 50.
+HELD = f"""async () => {{ {MODULE}
+  const {{ shown }} = await of("/lines.js");
+  const line = {{ lane: "0", held: true, x: [0, 32, 64], y: [9, 5, 5] }};
+  const found = shown({{ x: "steps", lines: [line] }}, {{ seconds: false, of: [50] }})[0];
+  return [found.x, found.y];
+}}"""
+
+
 # How much of a chart of measurements is drawn, by sweeps and by seconds, and the verdict that stands beside it: of a
 # batch of sweeps 65 to 80 after sweep 40 that was measured at 64, with pictures of these sweeps on screen.
 MEASURED = f"""async (sweeps) => {{ {MODULE}
@@ -494,6 +503,7 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # Curves end at the pictures that are shown, but for those of runs before; what has no pictures is whole.
     assert page.evaluate(SHOWN, "sweeps") == [[5, 6], [5, 6, 7], [5, 6, 7]]
     assert page.evaluate(SHOWN, "seconds") == [[5, 6, 7]] * 3
+    assert page.evaluate(HELD) == [[0, 32, 50], [9, 5, 5]]
     assert page.evaluate(LEVEL) == 0
     # What lies beneath the axis stands at its foot, at no height of its own: lines take turns, markers stand aside.
     highs, dashes, marks = zip(*page.evaluate(GROUNDED), strict=True)

@@ -23,7 +23,9 @@ LEARNING: tuple[Preset, ...] = (
         "What do hidden units make of strokes of a pen?",
         LearningPlan(data="strokes", hidden=100, learning_rate=0.005, lanes=(learner("pcd", sweeps=3),)),
         "The program draws these numerals itself, with a pen that wobbles. Point at a filter: the samples that use "
-        "that stroke light up; point at a sample: its strokes are framed.",
+        "that stroke light up; point at a sample: its strokes are framed. On the way the likelihood falls by some ten "
+        "nats and rises again, more than once. That is the model itself, which persistent chains overshoot, and not "
+        "the estimate: annealing in 20,000 steps finds the same to 0.3 nats.",
     ),
     Preset(
         "pmp-gibbs",

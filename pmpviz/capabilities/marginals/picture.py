@@ -380,7 +380,7 @@ def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
         ends = known | np.append(known[1:], True)[: len(known)]
         return {name: values[ends] for name, values in held.items()}
 
-    lines = envelope.lines(columns, SMALLEST_GAP)
+    lines = [{**line, "held": True} for line in envelope.lines(columns, SMALLEST_GAP)]
     return trace("excess", "Best bound minus exact log Z", unit, lines, True, "nats")
 
 

@@ -21,7 +21,8 @@ const TERMS = {
     "Held-out pictures are not learned from; independent pixels have the right share of ink each, and know nothing of " +
     "each other. Where it cannot be summed out it is estimated by annealing, on average too high. " +
     "The band is three standard errors of each estimate alone, of the chains that it had: what all of them missed is " +
-    "not in it, so that the curve may jump by more. Where it reaches the edge of the chart it is not known how much more it is.",
+    "not in it, so that the curve may jump by more. Where it reaches the edge of the chart it is not known how much more it is. " +
+    "It may fall by more than its band and rise again: a model that learns from persistent chains does so itself.",
   mmd: "MMD²: how far apart samples and pictures are, mostly in the means of their pixels. The band is what noise gives.",
 };
 
