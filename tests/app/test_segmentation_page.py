@@ -274,7 +274,7 @@ def test_in_how_many_scenes_fewer_pixels_are_wrong_is_said_first_and_beneath_wha
     plan, count = SMALL, "Fewer than by colour alone by "
     heads = (
         "Yes, in both held out: ",
-        "In both held out: ",
+        "Yes, in both held out: ",
         "In 1 of 2 held out: ",
         "Not yet: ",
     )

@@ -314,7 +314,9 @@ def test_where_all_is_right_one_is_invited_to_see_what_links_do():
     assert "Pull" not in reading(plan.replace(skip=0.0), answer, ("Gibbs", 9, truth))[0]
     assert "Pull" not in reading(plan, answer, ("Gibbs", 9, 0 * truth))[0]
     # Where there are no links, names are missed that links would find: that comes before what a class has no room for.
-    said, _ = reading(plan.replace(skip=0.0), answer, ("Gibbs", 9, 0 * truth))
+    few, _ = reading(plan.replace(skip=0.0), answer, ("Gibbs", 9, 0 * truth))
+    assert " so far. The exact answer finds all 5 " in few and "Pull" not in few and "pull" not in few
+    said, _ = reading(plan.replace(skip=0.0), answer, ("Gibbs", 90, 0 * truth))
     assert "of the speaker's name" in said and said.index("(the exact answer finds all") < said.index(
         "). Now pull Links to 1."
     )

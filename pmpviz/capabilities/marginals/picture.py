@@ -145,6 +145,7 @@ def _lane(
         badge=lane.promise,
         sure=lane.promise == CERTIFIED,
         closed=lane.reason.startswith(CLOSED),
+        anew=view.plan.lanes[index].full_knobs.get("correction", "never") != "never",
         **({"badgeHelp": PROVEN} if lane.promise == CERTIFIED else {}),
         subs=[[step, _sub(lane_at(own, step))] for step in steps if step <= own.count],
         step=unit_of(lane),

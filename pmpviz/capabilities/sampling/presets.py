@@ -25,7 +25,7 @@ RACE: tuple[Preset, ...] = (
     Preset(
         "critical",
         "Critical lattice",
-        "Which sampler forgets its start first at the critical temperature?",
+        "Which sampler comes right first at the critical temperature?",
         Plan(model="square:64x64", chains=512, budget=256.0, lanes=_lanes("colour_gibbs", "swendsen_wang")),
         "Local samplers need a number of sweeps that grows with the square of the side. Swendsen-Wang moves whole "
         "clusters and hardly slows down; one of its sweeps costs more, so look at the seconds too.",

@@ -174,7 +174,8 @@ def _of_several(scene: Scene) -> str:
     if slow:
         return "dots: finished draws" + ("" if scene.large else f", {_faint(scene)}")
     if not any(lane.moved for lane in scene.view.lanes):
-        return ""
+        # Beside the exact line a class has no room for what stands there elsewhere.
+        return BAND.removeprefix("; ") if scene.large and chance_of_energy(scene.view) else ""
     return SHADE if scene.large else f"from sweep 1 on; {SHADE}"
 
 

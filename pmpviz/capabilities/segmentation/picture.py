@@ -194,9 +194,7 @@ def _head(view: SceneView, lanes: Sequence[SceneLaneView], now: Sequence[Point])
             return f"In {better[0]} of {scenes} held out"
         told = [f"in {count} of {scenes} by {lane.label}" for count, lane in zip(better, lanes, strict=True)]
         return f"Held out, {listed(told)}"
-    where = {1: "", 2: "in both held out"}.get(scenes, f"in all {scenes} held out")
-    sure = not where or all(each.sure for each in _than_alone(view, now))
-    return ", ".join(filter(None, ("Yes", where))) if sure else f"{where[:1].upper()}{where[1:]}"
+    return {1: "Yes", 2: "Yes, in both held out"}.get(scenes, f"Yes, in all {scenes} held out")
 
 
 def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:

@@ -22,6 +22,8 @@ LEVEL = 2.0
 SEEN_APART = 2.5
 # So near to exact is near enough to be told how soon it came.
 NEAR = 0.01
+# Sweeps, or steps, after which what is far from exact may yet come near.
+FEW = 20
 # An error that is less than so much of what independent draws leave has not come by chance.
 SURE = 0.01
 # What the browser says from the move of a hand on, too: nothing changes between them.
@@ -65,8 +67,11 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
         # Before a class the first sentence is read: without samples how near lanes come counts, not how soon.
         head = f"{soon}{near}" if any(lane.unit != "steps" for lane in begun) else f"{near}{soon}"
         return f"{head}{full_sentence(_found_by(view, begun, p1))}"
-    said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
-    to = _invitation(view, begun[0].p1)
+    # What few sweeps find may be found by chance: nobody is sent on to other links by it.
+    early = begun[0].count < FEW and (error(view, begun[0]) or 0.0) > NEAR
+    so_far = " so far" if early else ""
+    said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}{so_far}")
+    to = "" if early else _invitation(view, begun[0].p1)
     if to == "1":  # Before a class there is room for one more short sentence, and none for what is in brackets.
         exactly = _exactly(view, begun[0], p1)
         if exactly == SAME:  # Else the sampler seems to be to blame.

@@ -233,8 +233,8 @@ export class Shift extends Strip {
     const { low } = this.scene;
     const up = scale > 1 ? [] : [`one well is guaranteed up to λ₁ = ${ONE_HILL}`];
     const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} one well is not guaranteed`];
-    const nothing = mark > low ? [...beyond, "one well is not guaranteed", "no guarantee"] : ["one well is guaranteed at no shift"];
-    if (mark > low) this.within(context, [...up, "one well is guaranteed", "guaranteed"], [0, at], middle, theme);
+    const nothing = mark > low ? [...beyond, "one well is not guaranteed", "maybe several wells", "maybe several"] : ["one well is guaranteed at no shift"];
+    if (mark > low) this.within(context, [...up, "one well is guaranteed", "surely one well", "surely one"], [0, at], middle, theme);
     this.within(context, nothing, [at, this.width], middle, theme);
   }
 

@@ -55,14 +55,15 @@ export class Lines {
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
 // broken; before a class each has its gap alone. Beside lanes without a gap a bound is what all are compared by.
 // A gap is of the point that the step was taken from, and μ of the one that it led to.
-export function sentence({ lane, last }, { metas, raced, large, exact, done, closed, corners }) {
+export function sentence({ lane, last }, { metas, raced, large, exact, done, closed, anew, corners }) {
   const step = lane.steps[last];
   const corner = lane.found[last];
   const many = raced && (large || metas.length > 2);
   const named = many ? lane.short.slice(alike(metas)) : lane.label;
   const led = corner >= 0 && !raced && metas[0].sure;
   const lastRho = lane.changes?.length ? " after the last ρ" : "";
-  const ended = closed && isNewest({ lane, last }) ? `, small enough${lastRho}: done` : "";
+  const again = anew ? ", and μ averaged once more" : ""; // It is another point than the gap is of.
+  const ended = closed && isNewest({ lane, last }) ? `, small enough${lastRho}: done${again}` : "";
   const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
   const byBound = raced && Number.isFinite(lane.high[last]) && metas.some((meta) => !meta.sure);

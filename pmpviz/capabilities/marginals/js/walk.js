@@ -337,7 +337,7 @@ class Walk extends Player {
     const walks = moving.map((walk) => ({ ...walk, last: arrived(walk) }));
     const metas = this.lanes.map(({ meta }) => meta);
     const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact, corners: this.data?.marginal?.names };
-    const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done", closed: metas[k].closed && !seen.raced }));
+    const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done", closed: metas[k].closed && !seen.raced, anew: metas[k].anew }));
     // Before a class they stand beneath the curve.
     if (this.steps.tell(text, metas, this.theme, this.large) && this.large) this.spreadBeforeClass();
   }
