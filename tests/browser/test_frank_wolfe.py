@@ -324,7 +324,7 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
 
 # From now on, at every picture: what verdict, legend, counters and words beneath the pictures say, where they differ.
 MOMENTS = """() => {
-  window.moments = { seen: {}, apart: [], early: [] };
+  window.moments = { seen: {}, apart: [], early: [], sites: [] };
   const look = () => {
     const at = (selector, pattern) => [...document.querySelectorAll(selector)]
       .map((each) => pattern.exec(each.textContent)?.[1]).filter(Boolean);
@@ -339,6 +339,8 @@ MOMENTS = """() => {
     const there = document.querySelector("canvas.wk-canvas").dataset.still === "true";
     const beside = document.querySelector(".wk-beside:not([hidden])")?.dataset.steps;
     if (!over && there && beside) told.push(...beside.split(" "));
+    const sites = [...document.querySelectorAll(".pv-lane canvas.pv-canvas")].map(({ dataset }) => dataset.sweep);
+    if (!over && told.length > 3) window.moments.sites.push(sites.some((step) => step !== told[0]));
     if (!over && told.length > 3) window.moments.seen[told[0]] = true;
     if (!over && there && new Set(told).size > 1) window.moments.apart.push(told.join(" "));
     if (!over && !there && told.length === 4 && new Set(told).size > 1) window.moments.early.push(told.join(" "));
@@ -389,6 +391,9 @@ def walked_to_its_end(page) -> float:
     page.wait_for_function("() => document.querySelector('.pv-status').textContent === 'done'", timeout=180_000)
     found = page.evaluate("window.moments")
     assert len(found["seen"]) > 10 and not found["apart"] and not found["early"]
+    # The sites beside the walk are of the call that is told, on the way to the next one, too.
+    sites = found["sites"]
+    assert not any(first and second for first, second in zip(sites, sites[1:], strict=False))
     return top
 
 

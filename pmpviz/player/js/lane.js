@@ -148,6 +148,11 @@ export class Lane extends Figure {
     return true;
   }
 
+  // The picture of now.
+  get current() {
+    return this.shown;
+  }
+
   // Whether it has got past its first picture: before that there is nothing to repeat.
   moves() {
     return !this.fresh && this.ring.length > 1;
@@ -192,7 +197,7 @@ export class Lane extends Figure {
   }
 
   paint(theme, sweep, edits) {
-    const frame = sweep === null ? this.shown : this.past(sweep);
+    const frame = sweep === null ? this.current : this.past(sweep);
     if (!this.painter || !this.canvas.width) return;
     if (!frame) return sweep === null ? undefined : this.paintNothing();
     const layer = this.layerAt(sweep);

@@ -5,9 +5,21 @@ import { Lane } from "../pmpviz.player/lane.js";
 const NOTHING = "none found yet";
 
 export class Sites extends Lane {
+  // That of the step to which the walk has come, and not of the one to which it is on its way.
+  get current() {
+    return (this.come !== undefined && this.past(this.come)) || this.shown;
+  }
+
+  // `step` is that one; whether it is another than before.
+  comes(step) {
+    const other = step !== this.come;
+    this.come = step;
+    return other;
+  }
+
   paint(theme, sweep, edits) {
     super.paint(theme, sweep, edits);
-    const frame = sweep === null ? this.shown : this.past(sweep);
+    const frame = sweep === null ? this.current : this.past(sweep);
     if (!frame || !this.painter || !this.canvas.width || this.meta.states) return;
     const layer = this.layerAt(sweep) || (frame.sweep === 0 && !this.meta.layer ? this.halfway() : null);
     if (!layer?.plain) return;

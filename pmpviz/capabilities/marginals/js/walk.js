@@ -259,6 +259,7 @@ class Walk extends Player {
     if (!this.data) return more;
     const walks = this.lanes.map((lane, k) => shownOf(lane, this.data.lanes[k], this.data.graph, this, now)).filter(Boolean);
     this.walks = walks;
+    if (walks.length === this.lanes.length) this.lanes.forEach((lane, k) => this.come(lane, stepOf(walks[k])));
     this.drawTimeline(); // Its number is of the step to which they have come.
     this.scene.draw(this.data, walks, this.theme, { exact: this.sitesFirst ? null : this.exactP1, large: this.large });
     this.caption.hidden = this.scene.covered;
@@ -269,6 +270,11 @@ class Walk extends Player {
     this.drawTicks(walks);
     this.below.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
     return more || walks.some((walk) => walk.share < 1);
+  }
+
+  // The sites beside the walk are of the step to which it has come, at once.
+  come(lane, step) {
+    if (lane.comes(step)) lane.paint(this.theme, this.at, this.edits);
   }
 
   rested(now) {
