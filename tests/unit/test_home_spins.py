@@ -212,7 +212,8 @@ def test_a_few_draws_are_not_praised_for_what_exact_ones_have_as_well():
     hand = Hand(little=LOOSE)
     hand.draw()
     off = f"{significant(expected_distance(LOOSE.law, 1))} off on average"
-    assert f"after 1 random draw: too few to judge, a single exact draw is {off}. " in words(hand)
+    single = f"total variation {significant(hand.distance)}, a single exact draw is {off}"
+    assert words(hand).startswith(f"One random draw is in the histogram: {single}. ")
     hand.draw()
     off = f"{significant(expected_distance(LOOSE.law, 2))} off on average"
     assert f"after 2 random draws: too few to judge, as many exact draws are {off}. " in words(hand)

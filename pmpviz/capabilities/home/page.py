@@ -25,8 +25,9 @@ SENTENCE = (
 )
 QUESTION = "Perturb-and-max-product by hand: can a maximum be a random sample?"
 HOW = (
-    "**Drag the noise** at a spin: messages settle on the best configuration under that noise, and as you let go it "
-    "falls into the histogram as a ring, apart from the random draws of the buttons."
+    "Five spins, each up or down. Noise is added to the field of each; then neighbours send messages until they settle "
+    "on the best configuration under that noise: one sample. **Drag the noise**: as you let go its best configuration "
+    "falls into the histogram, as a ring apart from the random draws of the buttons."
 )
 
 

@@ -28,9 +28,9 @@ MEASURE = (
 
 # In what the picture shows: a spin's own field is its log-odds, 2 h.
 EXACT = (
-    "Exactly, p(state) is in proportion to exp(score). To the score a spin that is up adds half its field, one that is "
-    "down takes it away (fields of spins 1 to 5: {fields}); a line adds {J} where its spins are as it pulls them, else "
-    "it takes that away."
+    "A state’s score: a spin that is up adds half its field, one that is down takes it away (fields of spins 1 to 5: "
+    "{fields}); a line adds {J} where its spins are as it pulls them, else it takes that away. Exactly, p(state) is in "
+    "proportion to exp(score)."
 )
 
 
@@ -69,11 +69,14 @@ def words(hand: Hand) -> str:
     """How far the random draws are from the exact law, and how far as many exact ones would be."""
     count = hand.drawn
     chance = expected_distance(hand.little.law, count)
-    draws = "1 random draw" if count == 1 else f"{integer(count)} random draws"
-    far = f"total variation {significant(hand.distance)} after {draws}"
+    far = f"total variation {significant(hand.distance)} after {integer(count)} random draws"
+    if count == 1:
+        off = (
+            f"total variation {significant(hand.distance)}, a single exact draw is {significant(chance)} off on average"
+        )
+        return f"One random draw is in the histogram: {off}. Press “1 000 more”."
     if count < ENOUGH:
-        exact = "a single exact draw is" if count == 1 else "as many exact draws are"
-        off = f"{exact} {significant(chance)} off on average"
+        off = f"as many exact draws are {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."
     most = farthest(hand.little.law, count)
     if hand.distance <= most:

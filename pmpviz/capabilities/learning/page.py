@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import streamlit as st
 from PIL import Image
@@ -42,8 +44,12 @@ from pmpviz.numerals import integer
 from pmpviz.player import filters
 from pmpviz.player.pictures import animation_gif, picture_png
 
-LEAD = "Left, what the model dreams; below, the data. Each iteration changes weights, to dream more like data."
-PAGE = Page("learning", LEARNING, LEAD)
+# Of a model with hidden units, and of one without.
+LEADS = tuple(
+    f"Left, what the model dreams; below, the data. {parts}, and learning changes weights to dream more like the data."
+    for parts in ("A hidden unit ties pixels together by weights, its filter", "Weights tie pixels together in pairs")
+)
+PAGE = Page("learning", LEARNING)
 SHOWN_DATA = 36
 DATA_WIDTH = 620
 GIF_FRAMES = 200
@@ -72,7 +78,8 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    preset = PAGE.ask(plan, "What does this model learn from these pictures?", _alike)
+    page = dataclasses.replace(PAGE, lead=LEADS[plan.kind == "ising"])
+    preset = page.ask(plan, "What does this model learn from these pictures?", _alike)
     STAGE.draw(plan)
     open_buttons()
     explain(plan, preset.notice if preset else "Your own training. Compare what it dreams with the data beside it.")

@@ -47,14 +47,10 @@ UNDECIDED = "every pixel undecided, p = 0.5"
 BOUND = "At least so likely, as tree-reweighted belief propagation (TRBP) proves with the weights of each lane alike."
 WRONG = "Held out: pixels wrong near outlines"
 WRONG_MAP = "Held out: wrong by the single best"
-NEAR = (
-    f"Near is within {WIDTH:g} pixels of the true outline of {{scenes}}: {{pixels}} pixels, each scene counted alike."
-)
+NEAR = f"Near: within {WIDTH:g} pixels of the true outline, {{pixels}} pixels in {{scenes}}."
 SHARE = f"Of the pixels within {WIDTH:g} of the true outline how many are called wrong"
 LIKELIER = f"{SHARE}, each by its likelier side: animal where its marginal p(animal) is above one half."
 BEST = f"{SHARE} by the single likeliest configuration of all pixels (maximum a posteriori, MAP)."
-# Before so many iterations weights say little but how long steps are.
-MEANT = 10
 TITLES = {
     "trust": "Trust in colour",
     "bias": "Bias: to animal above 0, to ground below",
@@ -125,7 +121,7 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
 def weighed(theta: Sequence[float]) -> str:
     """The weights by what each does."""
     # Short, for a class has two lines for them.
-    trust, bias, edge = (_span(np.array([value])) for value in (theta[0], abs(theta[1]), theta[2]))
+    trust, bias, edge = (f"{value:.2f}".replace("-", "−") for value in (theta[0], abs(theta[1]), theta[2]))
     to, contrast = "animal" if theta[1] > 0 else "ground", f"{theta[3]:+.2f}".replace("-", "−")
     return f"weights: colour {trust} · neighbours {edge} · if alike {contrast} · bias to {to} {bias}"
 
@@ -174,9 +170,8 @@ def verdict(view: SceneView) -> str:
         return f"Before learning: {_at_start(view)}. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
-    learned = f" Learned so far: {_weights(now)}." if count >= MEANT else ""
     told = f"{_head(view, begun, now)}: {when} {_shares(begun, now)} {near}, colour alone {alone:.1%}."
-    return f"{told}{_faster(begun, now)}{learned}"
+    return f"{told}{_faster(begun, now)}"
 
 
 def _at_start(view: SceneView) -> str:
@@ -283,20 +278,6 @@ def _names(lanes: Sequence[SceneLaneView]) -> list[str]:
     return [f" ({lane.label})" if len(lanes) > 1 else "" for lane in lanes]
 
 
-def _weights(now: Sequence[Point]) -> str:
-    """The weights, of several lanes from the least to the most; the bias by its sign where that is one."""
-    trust, bias, edge, contrast = np.array([point.theta for point in now]).T
-    below = bool((bias <= 0).all())
-    to = "ground" if below else "animal"
-    rest = f"neighbours {_span(edge)}, where alike {_span(contrast)} more"
-    return f"trust in colour {_span(trust)}, bias to {to} {_span(abs(bias) if below else bias)}, {rest}"
-
-
-def _span(values: np.ndarray) -> str:
-    least, most = (f"{value:.2f}".replace("-", "−") for value in (values.min(), values.max()))
-    return least if least == most else f"{least}{' to ' if values.min() < 0 else '–'}{most}"
-
-
 def together(lanes: Sequence[SceneLaneView]) -> int:
     """The last iteration that all lanes have reached."""
     return min(lane.points[-1].iteration for lane in lanes)
@@ -311,15 +292,14 @@ def numbers(view: SceneView) -> list[str]:
         return [near] if begun else []
     best = listed([f"{lane.points[count].wrong_map:.1%}" for lane in begun])
     now = [lane.points[count] for lane in begun]
-    took = _took(begun, count)
-    agree = (
-        f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}. {took}"
-        if _alike(view, begun)
-        else f"{_ahead(view, begun)}{took}"
-    )
+    alike = f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}."
+    agree = alike if _alike(view, begun) else _ahead(view, begun)
+    # What lanes that are as good take is told above.
+    took = "" if _faster(begun, now) else _took(begun, count)
     have = "has" if len(begun) == 1 else "of each has"
-    words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
-    return [" ".join([*_by_scenes(view, now), *_fewest(begun, count), *_bounded_before(begun), *words, near])]
+    words = [f"The single likeliest configuration (MAP) {have} {best} wrong there.", near]
+    before = [*_by_scenes(view, now), *_fewest(begun, count), *_bounded_before(begun)]
+    return [" ".join(part for part in (*before, agree, took, *words) if part)]
 
 
 def _by_scenes(view: SceneView, now: Sequence[Point]) -> list[str]:
@@ -329,7 +309,7 @@ def _by_scenes(view: SceneView, now: Sequence[Point]) -> list[str]:
     apart = _than_alone(view, now)
     by = _each([each.told for each in apart])
     few = "" if all(each.sure for each in apart) else ": so few leave open how it is with others"
-    return [f"Fewer than by colour alone by {by} points (95 % over scenes{few})."]
+    return [f"That is {by} percentage points fewer than by colour alone (95 % range, as scenes differ{few})."]
 
 
 def _each(told: Sequence[str]) -> str:
@@ -338,7 +318,7 @@ def _each(told: Sequence[str]) -> str:
 
 
 # A bound that is higher is no likelihood that is: how far below it lies is another matter with other weights.
-BOUNDED = "How likely held-out scenes are at least (a bound by tree-reweighted messages)"
+BOUNDED = "The held-out log-likelihood’s lower bound"
 AGREE = f"{BOUNDED} is the same with the weights of each, to"
 # Before a class what is in brackets is left out.
 RAISED = "what learning raises is the likelihood (of the training scenes)"
@@ -381,7 +361,7 @@ def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"{BOUNDED} is highest with the weights of {best}, by {far} nats a scene. "
+    return f"{BOUNDED} is highest with the weights of {best}, by {far} nats a scene."
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:

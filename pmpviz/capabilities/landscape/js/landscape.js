@@ -143,7 +143,8 @@ class Landscape extends Live {
     this.tracesDirty = true;
   }
 
-  // The verdict begins with what is seen: how many hills there are, and from which shift on.
+  // The verdict begins with what is seen: how many hills there are, and from which shift on. Where the question is how
+  // states are drawn that comes first, and the hills beneath it.
   tell(sentences) {
     super.tell(this.withHills(sentences));
   }
@@ -166,9 +167,9 @@ class Landscape extends Live {
   withHills(sentences) {
     const [found, ...rest] = sentences;
     if (this.waits || !this.scene || !this.picture.survey) return sentences;
-    const words = [hillWords(this.picture.survey, this.ground, { ...this.scene, ...this.own }), this.anew ? ANEW : found];
-    if (this.drawsFirst && !this.anew && !Object.keys(this.own).length) words.reverse();
-    return [words.filter(Boolean).join(" "), ...rest];
+    const hills = hillWords(this.picture.survey, this.ground, { ...this.scene, ...this.own });
+    if (this.drawsFirst && !this.anew) return [found, [hills, ...rest].filter(Boolean).join(" ")];
+    return [[hills, this.anew ? ANEW : found].filter(Boolean).join(" "), ...rest];
   }
 
   // Settings that a hand has chosen hold until the server has them.

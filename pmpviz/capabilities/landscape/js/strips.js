@@ -12,6 +12,7 @@ export const counted = (count) => `${countWords(count)} well${count === 1 ? "" :
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many wells; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const LEAST = 180; // Pixels.
+const [TALL, COUNT_TALL] = [78, 44]; // Of wells by shift, with what is promised and without.
 const GUTTER = 36; // Left of a strip's plot, for the numbers of its axis.
 const ENDS = "accepted if it ends in the blue";
 const TERMS = {
@@ -166,7 +167,7 @@ export class Energy extends Strip {
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("Wells by shift", "landscape-shift", 78, TERMS.shift);
+    super("Wells by shift", "landscape-shift", TALL, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -195,14 +196,15 @@ export class Shift extends Strip {
     return Number((low + Math.min(1, Math.max(0, share)) * (high - low)).toPrecision(3));
   }
 
-  // How many wells there are, and beneath it how far one is promised.
+  // How many wells there are, and beneath it how far one is promised; where it is asked how states are drawn, that alone.
   draw(scene, extra, theme, scale) {
+    this.tall = scene.how ? COUNT_TALL : TALL;
     const context = this.begin(theme, scale);
     this.scene = scene;
     const { low, high, values, stretches } = scene;
     const x = (value) => Math.min(this.width, Math.max(0, ((value - low) / (high - low)) * this.width));
     const foot = this.height - 16 * scale;
-    const split = foot - 20 * scale;
+    const split = scene.how ? foot : foot - 20 * scale;
     const mark = ONE_HILL - values[0];
     const sure = [0, 114, 178];
     const parts = stretches.map(([from, count], k) => [x(from), k + 1 < stretches.length ? x(stretches[k + 1][0]) : this.width, count]);
@@ -210,11 +212,8 @@ export class Shift extends Strip {
       context.fillStyle = css(count === 1 ? mix(theme.ground, sure, 0.2) : mix(theme.ground, [230, 159, 0], TINTS[count] ?? 0.6));
       context.fillRect(left, 0, right - left, split);
     }
-    context.fillStyle = css(mix(theme.ground, sure, 0.34));
-    context.fillRect(0, split, x(mark), foot - split);
+    if (!scene.how) this.promised(context, [x(mark), mark > low], [split, foot], sure, theme);
     context.fillStyle = css(theme.text);
-    context.fillRect(0, split, this.width, 1);
-    if (mark > low) context.fillRect(x(mark) - 1, split, 2, foot - split);
     for (const [left] of parts.slice(1)) context.fillRect(left - 1, 0, 2, split);
     this.mark = x(extra);
     context.fillStyle = css(theme.accent);
@@ -222,10 +221,19 @@ export class Shift extends Strip {
     for (const [left, right, count] of parts) {
       this.within(context, [counted(count), countWords(count), String(count)], [left, right], split / 2, theme);
     }
-    this.promise(context, mark, [x(mark), (split + foot) / 2], theme, scale);
-    const known = mark > low && mark < high ? [[mark, scale > 1 ? cents(mark) : `${cents(mark)}: λ₁ = ${ONE_HILL}`]] : [];
+    if (!scene.how) this.promise(context, mark, [x(mark), (split + foot) / 2], theme, scale);
+    const known = !scene.how && mark > low && mark < high ? [[mark, scale > 1 ? cents(mark) : `${cents(mark)}: λ₁ = ${ONE_HILL}`]] : [];
     this.foot(context, [...known, ...stretches.slice(1).map(([from]) => [from, cents(Number(from.toPrecision(2)))])], x, theme);
     this.describe(values[0], extra, stretches);
+  }
+
+  // Beneath the counts, as far as one well is promised, a band.
+  promised(context, [at, known], [split, foot], sure, theme) {
+    context.fillStyle = css(mix(theme.ground, sure, 0.34));
+    context.fillRect(0, split, at, foot - split);
+    context.fillStyle = css(theme.text);
+    context.fillRect(0, split, this.width, 1);
+    if (known) context.fillRect(at - 1, split, 2, foot - split);
   }
 
   // How far one well is promised; before a class without the symbol, which only the note explains.
@@ -243,6 +251,7 @@ export class Shift extends Strip {
     const own = cents(value) === "0" ? "" : ` + ${cents(value)}`;
     const largest = value + extra;
     const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
+    if (this.scene.how) return this.say("more wells, more for the ball to cross", `wells: ${told}`);
     this.say(`Up to λ₁ = ${ONE_HILL} one well is guaranteed; the largest eigenvalue λ₁ = shift${own} = ${cents(largest)}`, `wells: ${told}`);
   }
 
