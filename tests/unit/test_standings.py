@@ -181,7 +181,8 @@ def test_chains_that_disagree_within_the_noise_are_said_to(idle):
     assert "still differ" not in standings.verdict(disagreeing(view, 1.4, keeps=False)), "few sweeps, not few states"
     both = standings.verdict(disagreeing(race(idle, came, came), 1.4))
     assert (
-        ", though the chains of Lane 1 and Lane 2 still differ on average (R-hat of the energy 1.40 and 1.40)." in both
+        ", though the chains of Lane 1 and Lane 2 still differ on average (R-hat of the energy 1.40 and 1.40, 1 where "
+        "alike)." in both
     )
     home = standings.verdict(disagreeing(race(idle, [0.001] * 6, came), 1.4))
     assert (

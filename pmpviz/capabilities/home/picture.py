@@ -71,10 +71,9 @@ def words(hand: Hand) -> str:
     chance = expected_distance(hand.little.law, count)
     far = f"total variation {significant(hand.distance)} after {integer(count)} random draws"
     if count == 1:
-        off = (
-            f"total variation {significant(hand.distance)}, a single exact draw is {significant(chance)} off on average"
-        )
-        return f"One random draw is in the histogram: {off}. Press “1 000 more”."
+        off = f"a single exact draw is {significant(chance)} off on average"
+        far = f"total variation {significant(hand.distance)}"
+        return f"One random draw is in the histogram: {far}, {off}. Press “1 000 more”."
     if count < ENOUGH:
         off = f"as many exact draws are {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."

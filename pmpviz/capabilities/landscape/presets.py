@@ -13,9 +13,9 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Two spins that agree",
         "How does a rolling ball draw discrete states?",
         LandscapePlan(TWO, w=1.0, extra=2.8),
-        "Drag the shift. At shift 2 the one well splits, into 00 and 11: there the largest eigenvalue λ₁ of the shifted "
-        "couplings is 4, up to which one well is guaranteed (“With fields” is about that). The law of the states never "
-        "changes: only the way to it does.",
+        "Drag the shift. At shift 2 the one well splits, into 00 and 11: there the largest eigenvalue λ₁ of the "
+        "shifted couplings is 4, up to which one well is guaranteed (“With fields” is about that). The law of "
+        "the states never changes: only the way to it does.",
         2.0,
     ),
     Preset(

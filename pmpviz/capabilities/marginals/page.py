@@ -40,9 +40,9 @@ from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals: how likely each site, and each joined pair, is 1. Ask for the best configuration (a MAP call) again and "
-    "again, under other weights each time, and average the answers: that average, μ, becomes the marginals, or comes "
-    "near them where there are loops."
+    "Marginals: how likely each site, and each joined pair, is 1. Ask for the best configuration (a MAP call) again "
+    "and again, under other weights each time, and average the answers: that average, μ, becomes the marginals, or "
+    "comes near them where there are loops."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -147,7 +147,8 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
         return ""
     whose = "its chains" if len(lanes) == 1 else f"the chains of {listed([lane.label for lane in apart])}"
     values = listed([significant(lane.summary.rhat, 3) for lane in apart])
-    return f", {'and' if before else 'though'} {whose} still differ on average (R-hat of the energy {values})"
+    told = f"{whose} still differ on average (R-hat of the energy {values}, 1 where alike)"
+    return f", {'and' if before else 'though'} {told}"
 
 
 def first_right(lane: LaneView) -> str:

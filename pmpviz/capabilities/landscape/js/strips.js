@@ -12,7 +12,7 @@ export const counted = (count) => `${countWords(count)} well${count === 1 ? "" :
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many wells; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const LEAST = 180; // Pixels.
-const [TALL, COUNT_TALL] = [78, 44]; // Of wells by shift, with what is promised and without.
+const [TALL, COUNT_TALL] = [78, 50]; // Of wells by shift, with what is promised and without.
 const GUTTER = 36; // Left of a strip's plot, for the numbers of its axis.
 const ENDS = "accepted if it ends in the blue";
 const TERMS = {

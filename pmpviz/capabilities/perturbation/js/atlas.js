@@ -245,7 +245,7 @@ class Board extends Stage {
     const last = falling.findLast(([count]) => count <= this.landed);
     if (last) return last[1];
     if (!this.meta.atlas && this.falling) return "Samples fall as soon as a rough map is there.";
-    if (this.falling) return "Samples begin to fall.";
+    if (this.falling) return "Samples begin to fall: a dot is random noise, and the state of its region, best under it, is the sample.";
     return enlarged() > 1 ? UNPLAYED : "No sample has fallen yet: press Play, or One sample.";
   }
 
