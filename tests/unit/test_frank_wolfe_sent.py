@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pmpviz.capabilities.marginals import page, picture, polytope, verdict
+from pmpviz.capabilities.marginals import page, polytope, traces, verdict
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.picture import update
 from pmpviz.capabilities.marginals.words import error, estimate
@@ -125,7 +125,7 @@ def test_a_lane_that_goes_on_for_long_gives_all_an_axis_on_which_the_others_are_
     stopped = replace(messages, reason=f"{UNSETTLED} by 0.1 after {messages.count} sweeps")
     for count, log in ((10 * walk.count, True), (9 * walk.count, False)):
         long = SimpleNamespace(lanes=[walk, SimpleNamespace(count=count, trace=messages.trace)])
-        assert picture._far_apart(long) == log and not picture._far_apart(SimpleNamespace(lanes=long.lanes[1:]))
+        assert traces._far_apart(long) == log and not traces._far_apart(SimpleNamespace(lanes=long.lanes[1:]))
     found = decode(update(replace(view, lanes=(walk, stopped, *view.lanes[2:])), Cursors(), Desk(), ""))[0]
     assert {card["xlog"] for card in found["traces"]} == {False}
     assert ["not settled" in lane["sub"] for lane in found["lanes"]] == [False, True, False]
