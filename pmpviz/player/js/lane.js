@@ -261,7 +261,10 @@ export class Lane extends Figure {
     const stops = Array.from({ length: 9 }, (_, k) => layer.low + ((layer.high - layer.low) * k) / 8);
     const ramp = make("span", "pv-ramp");
     ramp.style.background = `linear-gradient(90deg, ${stops.map((v) => css(scaleColour(layer, v, theme))).join()})`;
-    this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
+    // Beside its name where there is room, else beneath it.
+    const ends = make("span", "pv-ends");
+    ends.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
+    this.legend.append(ends);
     if (this.meta.geometry?.nodes && !layer.plain) this.legend.append(make("span", "", "dot: state"));
   }
 

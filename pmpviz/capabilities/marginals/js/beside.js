@@ -57,7 +57,8 @@ export class Beside {
     this.drawScale(few);
     const [columns, ...room] = arranged(painter, pictures.length, width, height);
     this.row.style.gridTemplateColumns = `repeat(${columns}, auto)`;
-    const form = Math.max(...averages.map(({ names }) => placeOf(names, room[0], theme))); // Names of one form.
+    // Names of one form, and what stands beneath.
+    const form = ["names", "feet"].map((of) => Math.max(...averages.map((each) => placeOf(each[of], room[0], theme))));
     this.row.replaceChildren(...pictures.map((picture) => shown(picture, painter, room, theme, form)));
     this.root.dataset.steps = walks.map(({ averaged }) => averaged.known).join(" ");
   }
@@ -96,14 +97,16 @@ function arranged(painter, count, width, height) {
 
 function shown({ names, feet, values, bits, meta, colour, says }, painter, [width, height], theme, form) {
   const root = make("figure", "wk-one");
+  root.style.maxWidth = `${width + APART / 2}px`; // A longer name wraps.
   const head = make("figcaption", "wk-one-head");
   const canvas = make("canvas", "");
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", says);
   if (meta) head.append(keyOf(meta, theme));
   if (values && !meta) head.append(exactKey(theme));
-  head.append(make("span", "", names[Math.min(form, names.length - 1)]));
-  root.append(head, canvas, make("div", "wk-one-foot", feet[placeOf(feet, width, theme)]));
+  const [name, foot] = [names, feet].map((words, k) => words[Math.min(form[k], words.length - 1)]);
+  head.append(make("span", "", name));
+  root.append(head, canvas, make("div", "wk-one-foot", foot));
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
   Object.assign(canvas, { width: w, height: h });
