@@ -295,16 +295,16 @@ def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it()
     # Of the first iteration programs are compiled, which says nothing of the others.
     quick, slow = course(0.1, (0, 9, 10, 11)), course(0.104, (0, 9, 19, 29))
     words = said(("Barrier Frank-Wolfe", *slow), ("Colour-parallel Gibbs", *quick))
-    told = " Equally good: an iteration takes Colour-parallel Gibbs 1.0 s, Barrier Frank-Wolfe 10 s."
+    told = " Equally few: Colour-parallel Gibbs takes 1.0 s an iteration, Barrier Frank-Wolfe 10 s."
     assert told in words
     brief = re.sub(r" \([^()]*\)", "", words)
     assert len(brief[: brief.index("10 s.") + 5]) < 190
     # Once is enough.
-    assert words.count("iteration takes") == 1
+    assert "An iteration takes" not in words
     apart = said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11))))
     assert "An iteration takes 10.0 s (A) and 1.00 s (B)." in apart
-    assert "Equally good" not in said(("A", *slow[:3]), ("B", *quick[:3]))
-    assert "Equally good" not in said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11)))) + said(("A", *slow))
+    assert "Equally few" not in said(("A", *slow[:3]), ("B", *quick[:3]))
+    assert "Equally few" not in said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11)))) + said(("A", *slow))
 
 
 def test_before_learning_the_pictures_are_said_to_be_what_colour_alone_says():

@@ -101,14 +101,13 @@ def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     # Its question is how states are drawn: that is told first.
     assert verdict.startswith("Where the ball stops a state is drawn by lot, near ones likelier: in ")
     assert "well" not in verdict
-    parts = "Two wells, 00 and 11, at shift 2.8. Up to about 2 it is one well, as is guaranteed."
+    parts = "Two wells, 00 and 11, at shift 2.8; up to about 2 it is one."
     assert page.locator(".pv-said, .pv-note").filter(has_text=parts).count()
     # No answer of the server comes in between.
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four wells, 00, 01, 10 and 11, at shift 6. Up to about 2 it is one well, as is guaranteed. Starting again "
-        "under the new setting …"
+        "Four wells, 00, 01, 10 and 11, at shift 6; up to about 2 it is one. Starting again under the new setting …"
     )
     # Of no trajectory no steps are told.
     assert page.locator(".ls-strip", has_text="Energy H").locator(".pv-title > span").first.inner_text() == "Energy H"
@@ -403,9 +402,9 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     assert parting in page.locator(".pv-verdict").inner_text()
     # Just beyond the shift where they part both tops are still nearer to the middle of 01 than to those of 00 and 11.
     page.goto(link(server, "landscape", preset="attractive", extra=2.07))
-    begins = "Two wells, 00 and 11, at shift 2.07. Up to about 2 it is one well, as is guaranteed."
-    # Of the first preset what is drawn stands before them, once there is something.
-    page.wait_for_function(f"() => document.querySelector('.pv-verdict')?.innerText.includes('{begins}')")
+    begins = "Two wells, 00 and 11, at shift 2.07; up to about 2 it is one."
+    # Of the first preset what is drawn stands before them.
+    page.wait_for_function(f"() => document.querySelector('.pv-said')?.innerText.includes('{begins}')")
     page.goto(link(server, "landscape", preset="alike"))
     page.wait_for_function(
         "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two wells at T = 0.75: ')"

@@ -205,7 +205,7 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     (least, fast), (most, slow) = order[0], order[-1]
     if not 0 < FASTER * least <= most:
         return ""
-    return f" Equally good: an iteration takes {fast} {seconds(least, 2)}, {slow} {seconds(most, 2)}."
+    return f" Equally few: {fast} takes {seconds(least, 2)} an iteration, {slow} {seconds(most, 2)}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:

@@ -32,8 +32,9 @@ export function hillWords(survey, ground, scene) {
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
   const from = Number(parts.toPrecision(2));
   if (hills === 1 && Math.abs(extra - from) < NEAR) return `${now}, about where it parts.`;
-  // Before a class the strip tells the rest, and what parting costs has the room.
-  if (enlarged() > 1) return hills === 1 ? `${now}: nothing to cross; it parts at about ${from}.` : `${now}; up to about ${from} it is one.`;
+  // Before a class the strip tells the rest, and what parting costs has the room; where it is asked how states are drawn
+  // nothing is said of what is guaranteed.
+  if (enlarged() > 1 || scene.how) return hills === 1 ? `${now}: nothing to cross; it parts at about ${from}.` : `${now}; up to about ${from} it is one.`;
   return `${now}${hills === 1 ? ": nothing to cross" : ""}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
