@@ -57,9 +57,9 @@ def test_an_energy_has_arrived_where_it_is_drawn_within_the_band_of_chance(begin
     ("lanes", "starts"),
     [
         (("gibbs", "gwg"), "All lanes start alike."),
-        (("gibbs", "gwg", "pmp", "exact"), "Gibbs and GWG start alike, the others make their own draws."),
-        (("pmp", "gibbs"), "Gibbs has a start to forget, the other makes its own draws."),
-        (("pmp", "exact"), "All lanes make their own draws."),
+        (("gibbs", "gwg", "pmp", "exact"), "Gibbs and GWG start alike, PMP and Exact sampler make each draw anew."),
+        (("pmp", "gibbs"), "Gibbs has a start to forget, PMP makes each draw anew."),
+        (("pmp", "exact"), "All lanes make each draw anew."),
     ],
 )
 def test_a_race_says_of_which_lanes_the_start_is_one(lanes, starts):

@@ -58,13 +58,13 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     apart = disagreeing(view, 1.37).lanes[0]
     assert words._apart(apart, 3.5, 1.0, first, 256)[0] == (
         "Not for good yet: within chance, first after 9 sweeps, now 3.5 standard errors above again, and its "
-        "chains still differ on average (R-hat of the energy 1.37, 1 where alike)"
+        "chains still disagree (R-hat of the energy 1.37, 1 where alike)"
     )
     assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
     # Of what has not been seen to stay there nothing is said to have been right.
     assert words._apart(view.lanes[0], 1.5, 1.0, "", 256) == ("Within chance now", "1.5 above")
     assert words._apart(apart, 2.5, 1.0, "", 256) == (
-        "In doubt, and its chains still differ on average (R-hat of the energy 1.37, 1 where alike)",
+        "In doubt, and its chains still disagree (R-hat of the energy 1.37, 1 where alike)",
         "2.5 (2.5 standard errors) above",
     )
     # Few chains know their own error badly: what is far of many is chance of four.

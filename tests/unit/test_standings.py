@@ -174,23 +174,20 @@ def test_chains_that_disagree_within_the_noise_are_said_to(idle):
     view = race(idle, came, still)
     said = standings.verdict(disagreeing(view, 1.4))
     assert said.startswith(
-        "Lane 1 first came within the noise of 16 samples after 8–16 sweeps, though its chains still differ on average "
+        "Lane 1 first came within the noise of 16 samples after 8–16 sweeps, though its chains still disagree "
         "(R-hat of the energy 1.4"
     )
-    assert said.count("still differ") == 1, "of what is not within the noise nobody says that it has mixed"
-    assert "still differ" not in standings.verdict(disagreeing(view, 1.4, keeps=False)), "few sweeps, not few states"
+    assert said.count("still disagree") == 1, "of what is not within the noise nobody says that it has mixed"
+    assert "still disagree" not in standings.verdict(disagreeing(view, 1.4, keeps=False)), "few sweeps, not few states"
     both = standings.verdict(disagreeing(race(idle, came, came), 1.4))
     assert (
-        ", though the chains of Lane 1 and Lane 2 still differ on average (R-hat of the energy 1.40 and 1.40, 1 where "
+        ", though the chains of Lane 1 and Lane 2 still disagree (R-hat of the energy 1.40 and 1.40, 1 where "
         "alike)." in both
     )
     home = standings.verdict(disagreeing(race(idle, [0.001] * 6, came), 1.4))
-    assert (
-        "sees nothing wrong with the start itself, though its chains still differ on average (R-hat of the energy 1.4"
-        in home
-    )
+    assert "sees nothing wrong with the start itself, though its chains still disagree (R-hat of the energy 1.4" in home
     for agrees in (disagreeing(view, 1.05), disagreeing(view, 1.4, counted=63), view):
-        assert "differ" not in standings.verdict(agrees)
+        assert "disagree" not in standings.verdict(agrees)
 
 
 def test_of_several_above_the_noise_the_nearest_is_named_where_the_noise_can_tell(idle):

@@ -160,9 +160,9 @@ def computing(story: Story) -> str:
     """One line: what is passed, on what, in which order."""
     plan, graph = story.plan, story.target.model
     kind = {"sum": "Sum-product", "max": "Max-product"}.get(
-        plan.rule, f"Messages at temperature 1/β = {plan.temperature:.3g}"
+        plan.rule, f"Between sum and maximum (1/β = {plan.temperature:.3g})"
     )
-    how = {"parallel": "in parallel", "sequential": "factor after factor", "two_pass": "from the leaves and back"}
+    how = {"parallel": "in parallel", "sequential": "factor after factor", "two_pass": "to the root and back"}
     damping = f"damping {plan.damping:g}" if plan.damping else "without damping"
     held = f", {len(plan.evidence)} held" if plan.evidence else ""
     shape = "no loop" if story.record.is_tree else "loops"
@@ -171,7 +171,7 @@ def computing(story: Story) -> str:
         sweeps = "both passes"
     factors = len(story.record.factor_kind)
     size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
-    return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps}, worked out beforehand."
+    return f"{kind}: messages {how[plan.schedule]}, {damping}, on {size}: {sweeps}, computed, then shown."
 
 
 def _below(story: Story) -> None:

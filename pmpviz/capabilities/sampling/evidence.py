@@ -147,7 +147,7 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
         return ""
     whose = "its chains" if len(lanes) == 1 else f"the chains of {listed([lane.label for lane in apart])}"
     values = listed([significant(lane.summary.rhat, 3) for lane in apart])
-    told = f"{whose} still differ on average (R-hat of the energy {values}, 1 where alike)"
+    told = f"{whose} still disagree (R-hat of the energy {values}, 1 where alike)"
     return f", {'and' if before else 'though'} {told}"
 
 

@@ -79,11 +79,11 @@ def race_lead(plan: Plan) -> str:
     """Under the question of a race: which lanes start alike, and what decides it."""
     lanes, measured = list(zip(plan.lanes, lane_names(plan.lanes), strict=True)), MEASURED.format(_unit(plan))
     alike = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind == "chain"]
+    anew = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind != "chain"]
     if len(alike) in (0, len(lanes)):
-        return f"All lanes {'start alike' if alike else 'make their own draws'}. {measured}"
+        return f"All lanes {'start alike' if alike else 'make each draw anew'}. {measured}"
     starts = f"{listed(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
-    others = "the others make their own draws" if len(lanes) > len(alike) + 1 else "the other makes its own draws"
-    return f"{starts}, {others}. {measured}"
+    return f"{starts}, {listed(anew)} {'make' if len(anew) > 1 else 'makes'} each draw anew. {measured}"
 
 
 def _unit(plan: Plan) -> str:

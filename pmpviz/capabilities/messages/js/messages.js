@@ -153,7 +153,7 @@ class Microscope extends Stage {
     this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
     const lines = two
-      ? `Lines: messages, what one end says for the other's state: blue for 0, orange for 1, grey for neither; log-ratios, full at ±${plain(limit)}${beyond ? " and beyond" : ""}.`
+      ? `Lines: messages, what one end says for the other's state: blue for 0, orange for 1, grey for neither; the stronger, the surer (full: a log-ratio of ±${plain(limit)}${beyond ? " and beyond" : ""}).`
       : "Lines: messages, in the colour of the state that they favour; thicker, the surer.";
     const states = two ? "Blue: state 0, orange: state 1, grey: neither." : "States: 0 blue, 1 orange, 2 green, and so on.";
     const words = [
