@@ -9,6 +9,8 @@ import numpy as np
 THIN = "\u202f"
 # From a million on, or below a millionth, a factor is a power of ten.
 MOST_LOG = math.log(1e6)
+# From so many nats on, told in three digits, a factor's first digit is not known.
+EXACT_LOG = 100.0
 
 
 def integer(value: float) -> str:
@@ -46,11 +48,16 @@ def rounded_up(value: float, digits: int = 2) -> float:
 
 
 def times(log: float, least: bool = False) -> str:
-    """The factor of which this is the natural logarithm, in two significant digits, or its power of ten; rounded down
-    where it is that `least`."""
+    """The factor of which this is the natural logarithm, in two significant digits, in one where it is large, or its
+    power of ten; rounded down where it is that `least`."""
     ten = log / math.log(10)
-    if abs(log) >= MOST_LOG:
+    if abs(log) >= EXACT_LOG:
         return f"10{_superscript(math.floor(ten) if least else round(ten))}"
+    if abs(log) >= MOST_LOG:
+        digit = 10 ** (ten - math.floor(ten))
+        digit = math.floor(digit + 1e-9) if least else round(digit)
+        power = math.floor(ten) + (digit == 10)
+        return f"{f'{digit}·' if 1 < digit < 10 else ''}10{_superscript(power)}"
     unit = 10.0 ** (math.floor(ten) - 1)
     value = math.floor(round(math.exp(log) / unit, 6)) * unit if least else float(f"{math.exp(log):.1e}")
     return integer(value) if value >= 10 else significant(value, 2)

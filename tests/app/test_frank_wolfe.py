@@ -104,9 +104,9 @@ def test_several_lanes_are_compared_in_a_sentence():
     test = hurried(preset="stall")
     wait(test, lambda t: ended(update(t)))
     found, beneath = update(test)["said"]
-    assert found.startswith(f"{BARRIER} saves MAP calls") and ". The gap is within 0.5 after MAP call " in found
+    assert found.startswith(f"{BARRIER} the barrier saves MAP calls. MAP calls to a gap of 0.5: ")
     ends = {lane["step"] for lane in update(test)["lanes"]}
-    told = re.findall(r"\d+ (?:if adaptive|if fixed|with neither barrier nor correction|without it)", found)
+    told = re.findall(r"(?:adaptive|fixed|no) barrier(?:, no correction)? \d+", found)
     assert ends == {"MAP call"} and len(told) == len(update(test)["lanes"])
     assert re.search(r"log Z ≤ [\d.]+ after \d+ MAP calls, [\d.]+ nats above the exact [\d.]+ \(", beneath)
     off = [float(each) for each in re.findall(r"([\d.]+) \(", beneath.split("off by")[1])]

@@ -117,21 +117,20 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     view = view_of("stall")
     counts = [lane.count for lane in view.lanes]
     said = answer("stall")
-    assert said.startswith(f"{BARRIER} saves MAP calls. The gap is within 0.5 after MAP call ")
+    assert said.startswith(f"{BARRIER} the barrier saves MAP calls. MAP calls to a gap of 0.5: ")
     assert counts[0] == min(counts)
     # A class is told what neither takes beside what the barrier saves: all of it is short enough.
     told, plain = said.rsplit(". ", 1)
     assert len(told) <= 180
-    assert plain == "So plain Frank-Wolfe is sooner than the barrier if fixed." and counts[2] < counts[1]
+    assert plain == "So plain Frank-Wolfe is sooner than the fixed barrier." and counts[2] < counts[1]
     names = ["adaptive barrier", "fixed barrier", "no barrier, no correction", "no barrier"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, {name}" for name in names]
-    told = ["if adaptive", "if fixed", "with neither barrier nor correction", "without it"]
-    for count, name in zip(counts, told, strict=True):
-        assert f"{count} {name}" in said
+    for count, name in zip(counts, names, strict=True):
+        assert f"{name} {count}" in said
     early = answer("stall", 6)
-    for lane, name in zip(view.lanes, told, strict=True):
-        assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
-    assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
+    for lane, name in zip(view.lanes, names, strict=True):
+        assert f"{name} {gap_of(lane.trace[5]):.3g}" in early
+    assert answer("stall", 1).startswith(f"{BARRIER} the barrier has not saved a MAP call yet")
     # Beneath it lanes are named by what tells them apart, and it is told that marginals once were nearer.
     beneath = verdict.said(view)[1]
     assert all(f"({name})" in beneath for name in names) and "Barrier Frank-Wolfe" not in beneath
@@ -145,15 +144,16 @@ def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_correctio
     bare = view.lanes[-1]
     for step in range(1, bare.count + 1):
         said = answer("stall", step)
-        claims = re.match(rf"{BARRIER} (.*?)\. (The gap|After)", said)[1]
+        claims = re.match(rf"{BARRIER} the (.*?)\. (MAP calls|Gap) ", said)[1]
         done = [min(step, lane.count) == lane.count for lane in view.lanes]
         gaps = [float(f"{gap_of(lane_at(lane, step).trace[-1]):.3g}") for lane in view.lanes]
         # Which contractions are named as ahead of none: all of them where none is named.
         ahead = [done[k] if any(done[:2]) else gaps[k] < gaps[3] for k in (0, 1)]
         head = "saves MAP calls" if any(done[:2]) else "makes the gap smaller so far"
-        named = "" if all(ahead) else " if adaptive, not yet if fixed" if ahead[0] else " if fixed, not yet if adaptive"
-        assert claims == (f"{head}{named}" if any(ahead) else "has not saved a MAP call yet")
-    assert "if adaptive, not yet if fixed" in answer("stall", 16)
+        who, rest = ("adaptive", "fixed") if ahead[0] else ("fixed", "adaptive")
+        told = f"barrier {head}" if all(ahead) else f"{who} barrier {head}, the {rest} one not yet"
+        assert claims == (told if any(ahead) else "barrier has not saved a MAP call yet")
+    assert "the adaptive barrier makes the gap smaller so far, the fixed one not yet. " in answer("stall", 16)
 
 
 def test_lanes_with_the_same_draws_are_said_to_have_them():

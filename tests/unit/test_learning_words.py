@@ -63,7 +63,7 @@ def test_blobs_with_the_right_means_are_not_called_good():
 
 def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     apart = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94))))
-    by = "about 10¹¹ times (25.0 nats) more probable with PCD than with CD"
+    by = "about 7·10¹⁰ times (25.0 nats) more probable with PCD than with CD"
     assert apart == f"At iteration 64 pictures are {by}. Samples of both are as near the data as chance allows."
     later = annealed(-90.0, -91.0, -89.0, 512, took=2.0)
     ahead = lane("PCD", annealed(-95.0, -97, -94), later, iteration=512)
@@ -463,7 +463,7 @@ def test_the_factor_is_that_of_the_nats_as_they_are_printed():
     """Beside 13 nats stood 440 000 times, and beneath it numbers that are 13.29 nats apart."""
     told = [_factor(nats).replace("\u202f", " ") for nats in (13.286, 13.314, 24.47, 6.825, 0.2)]
     assert told[0] == told[1] == "about 600 000 times (13.3 nats)"
-    assert told[2:] == ["about 10¹¹ times (24.5 nats)", "about 930 times (6.83 nats)", "about 1.2 times (0.20 nats)"]
+    assert told[2:] == ["about 4·10¹⁰ times (24.5 nats)", "about 930 times (6.83 nats)", "about 1.2 times (0.20 nats)"]
 
 
 def test_where_one_lane_is_far_ahead_they_are_compared_in_equal_time():

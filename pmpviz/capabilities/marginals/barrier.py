@@ -14,8 +14,8 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "With correction steps the barrier"
-NEITHER = "with neither barrier nor correction"
+BARRIER = "With correction steps"
+NEITHER = "no barrier, no correction"
 
 
 def barrier(view: InferenceView) -> str:
@@ -32,13 +32,13 @@ def barrier(view: InferenceView) -> str:
         for wanted in (True, False)
     )
     going = any(not lane.done for lane, _ in alike)
+    who = f"{listed(better)} " if better and rest else ""
     head = "has not saved a MAP call yet" if going else "saves no MAP call"
     if better:
         head = "saves MAP calls" if over else "makes the gap smaller so far"
-    if better and rest:
-        head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
-    reached = _reached(view)
-    return f"{BARRIER} {head}. {reached[:1].upper()}{reached[1:]}.{_plain(view, barriers)}"
+    if who:
+        head += f", the {listed(rest)} one {'not yet' if going else 'does not'}"
+    return f"{BARRIER} the {who}barrier {head}. {_reached(view)}{_plain(view, barriers)}"
 
 
 def _plain(view: InferenceView, barriers: Sequence[tuple[InferenceLaneView, dict[str, Any]]]) -> str:
@@ -48,7 +48,7 @@ def _plain(view: InferenceView, barriers: Sequence[tuple[InferenceLaneView, dict
     if len(plain) != 1 or not all(lane.done for lane in [*plain, *(lane for lane, _ in barriers)]):
         return ""
     kinds = [knobs["contraction"] for lane, knobs in barriers if lane.count > plain[0].count]
-    return f" So plain Frank-Wolfe is sooner than the barrier if {listed(kinds)}." if kinds else ""
+    return f" So plain Frank-Wolfe is sooner than the {listed(kinds)} barrier." if kinds else ""
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
@@ -65,13 +65,10 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`if adaptive`, or `with neither barrier nor correction`; few letters and no brackets, which are left out before
-    a class."""
+    """`adaptive barrier`, as lanes are named; without brackets, which are left out before a class."""
     knobs = view.plan.lanes[view.lanes.index(lane)].full_knobs
-    corrects = knobs["correction"] != "never"
-    if knobs["contraction"] == "none":
-        return "without it" if corrects else NEITHER
-    return f"if {knobs['contraction']}{'' if corrects else ' without correction'}"
+    kind = "no barrier" if knobs["contraction"] == "none" else f"{knobs['contraction']} barrier"
+    return kind if knobs["correction"] != "never" else f"{kind}, no correction"
 
 
 def _plain_last(view: InferenceView, lanes: Sequence[InferenceLaneView]) -> list[InferenceLaneView]:
@@ -84,13 +81,11 @@ def _reached(view: InferenceView) -> str:
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
     over = _plain_last(view, sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count))
     going = _plain_last(view, sorted((lane for lane in view.lanes if not lane.done), key=_gap_now))
-    reached = [f"{integer(lane.count)} {_contracted(view, lane)}" for lane in over]
-    parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
-    if going:
-        still = listed([f"{significant(_gap_now(lane))} {_contracted(view, lane)}" for lane in going])
-        now = calls(max(lane.count for lane in view.lanes))
-        parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
-    return "; ".join(parts)
+    reached = [f"{_contracted(view, lane)} {integer(lane.count)}" for lane in over]
+    still = [f"{_contracted(view, lane)} {significant(_gap_now(lane))}" for lane in going]
+    now = calls(max(lane.count for lane in view.lanes))
+    parts = [f"MAP calls to a gap of {goal}: {'; '.join(reached)}."] if over else []
+    return " ".join([*parts, f"Gap after {now}: {'; '.join(still)}."] if going else parts)
 
 
 __all__ = ["BARRIER", "barrier"]

@@ -77,9 +77,9 @@ INFERENCE: tuple[Preset, ...] = (
         "correction steps lead there, and MAP calls bring little. The adaptive barrier keeps off the faces as "
         "long as that helps.",
         5.0,
-        lead="μ, the average of the MAP answers, had better keep off probabilities of 0 and 1, the polytope's faces: "
-        "the slope is infinite there. A barrier, the contraction δ, draws each step inwards. Whose gap is small after "
-        "the fewest MAP calls wins.",
+        lead="Where probabilities are 0 or 1, on the polytope's faces, the slope is infinite: a barrier, the "
+        "contraction δ, draws each step inwards. Correction steps average all answers found so far anew. Whose gap is "
+        "small after the fewest MAP calls wins.",
     ),
     Preset(
         "clique",
@@ -89,9 +89,9 @@ INFERENCE: tuple[Preset, ...] = (
         "Strong random couplings among ten variables: message passing over the local polytope is far off, and its "
         "bound is loose by tens of nats; a few dozen MAP calls are nearly exact.",
         5.0,
-        lead="Each proves that log Z is at most some number, and the lower one is better. The walk (FW) averages real "
-        "configurations, tree-reweighted messages (TRBP) only make neighbours agree; belief propagation (BP) proves "
-        "nothing.",
+        lead="log Z, the log of all states' added weights, is hard to know. Each method proves it to be at most some "
+        "number, the lower the better: the walk (FW) averages real configurations, tree-reweighted messages (TRBP) "
+        "make neighbours agree; belief propagation (BP) proves nothing.",
     ),
     Preset(
         "rbm",

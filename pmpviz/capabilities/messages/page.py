@@ -156,6 +156,9 @@ def _share(plan: MessagePlan) -> None:
     PAGE.share(plan, words)
 
 
+MAX_MARGINAL = "A max-marginal is the weight of the best configuration with that state."
+
+
 def computing(story: Story) -> str:
     """One line: what is passed, on what, in which order."""
     plan, graph = story.plan, story.target.model
@@ -171,7 +174,8 @@ def computing(story: Story) -> str:
         sweeps = "both passes"
     factors = len(story.record.factor_kind)
     size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
-    return f"{kind}: messages {how[plan.schedule]}, {damping}, on {size}: {sweeps}, computed, then shown."
+    told = f"{kind}: messages {how[plan.schedule]}, {damping}, on {size}: {sweeps}, computed, then shown."
+    return f"{told} {MAX_MARGINAL}" if plan.rule == "max" else told
 
 
 def _below(story: Story) -> None:

@@ -35,8 +35,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "All solvers are given the same perturbation. Where couplings frustrate one another the linear program leaves "
         "variables between 0 and 1, in grey, and rounding them loses energy; max-product mostly finds the maximum, or "
         "oscillates.",
-        lead="Three solvers seek the best state of 36 spins under the same noise. Drag the cross: it sets the noise of "
-        "two.",
+        lead="Three solvers seek the best state of 36 spins under the same noise: messages, a linear program (LP) that "
+        "lets spins be 0, 1 or between, and an exact one. Drag the cross: it sets the noise of two.",
     ),
     Preset(
         "triangle",
