@@ -63,6 +63,8 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
     # Of what has not been seen to stay there nothing is said to have been right.
     assert words._apart(view.lanes[0], 1.5, 1.0, "", 256) == ("Within chance now", "1.5 above")
+    unsure = "Not for sure yet: within chance now, though its chains still disagree "
+    assert words._apart(apart, 1.5, 1.0, "", 256)[0].startswith(unsure)
     assert words._apart(apart, 2.5, 1.0, "", 256) == (
         "In doubt, and its chains still disagree (R-hat of the energy 1.37, 1 where alike)",
         "2.5 (2.5 standard errors) above",
@@ -146,9 +148,9 @@ def test_where_no_law_is_known_a_single_lane_says_whether_its_energy_is_at_rest(
         lane = dataclasses.replace(view.lanes[0], series=series, sweep=sweeps, points=())
         return words.found(dataclasses.replace(view, lanes=(lane,), truth=None, energy=None))
 
-    assert "; in the last 100 sweeps it has fallen by 50; the reference to compare it with is still" in said(200, -0.5)
-    assert "; in the last 100 sweeps it has risen by 50; the" in said(200, 0.5)
-    assert "; in the last 100 sweeps it has moved by chance alone; the" in said(200, 0.01)
+    assert "; in the last 100 sweeps this mean has fallen by 50; the reference to compare it with is still" in said(200, -0.5)
+    assert "; in the last 100 sweeps this mean has risen by 50; the" in said(200, 0.5)
+    assert "; in the last 100 sweeps this mean has moved by chance alone; the" in said(200, 0.01)
     assert "since" not in said(100, -9.0), "of few sweeps nobody knows"
 
 

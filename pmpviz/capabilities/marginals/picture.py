@@ -30,7 +30,10 @@ SPEEDS = (0.5, 1, 2, 5, 20, 0)
 # Of a method that finds no configuration, where sites are so few that each is looked at.
 FINDS_NONE, FEW = "p(xᵢ = 1)", 64
 LAYERS = ("configuration found", "marginals", "error of the marginals")
-PROVEN = "Certified: proven. Its MAP calls are exact, and so log Z is at most the objective plus the gap."
+PROVEN = (
+    "Its bound on log Z is proven, not that its marginals are right: MAP calls are exact, and so log Z is at most the "
+    "objective plus the gap."
+)
 # Of so many lanes of one algorithm each has a hue of its own beside its lightness.
 MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
 # What play may run on to: the button's words, and what it does.

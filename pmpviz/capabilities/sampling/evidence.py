@@ -172,7 +172,7 @@ def moved(lane: LaneView, chains: int) -> str:
     chance = math.hypot(spread, error)
     if not chance:
         return ""
-    since = f"in the last {integer(lane.sweep - half)} sweeps it has"
+    since = f"in the last {integer(lane.sweep - half)} sweeps this mean has"
     if abs(now - before) <= rare(DOUBT, chains) * chance:
         return f"{since} moved by chance alone"
     return f"{since} {'fallen' if now < before else 'risen'} by {significant(abs(now - before), 2)}"

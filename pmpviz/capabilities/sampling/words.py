@@ -340,6 +340,8 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
         # Of a chain that is seen to stay there it is known since when.
         now = not since and lane.kind == "chain" and chains >= FEW_CHAINS
         answer = "Within chance now" if now else f"Right within chance{since}"
+        if now and disagree([lane]):
+            answer = "Not for sure yet: within chance now"
         return f"{answer}{disagree([lane])}", f"{told_far}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{told_far} ({deviations}) {side}"
