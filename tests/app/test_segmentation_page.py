@@ -304,6 +304,7 @@ def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it()
     apart = said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11))))
     assert "An iteration takes 10.0 s (A) and 1.00 s (B)." in apart
     assert "Equally few" not in said(("A", *slow[:3]), ("B", *quick[:3]))
+    assert "Equally few" not in said(("A", *course(0.109, (0, 9, 19, 29))), ("B", *quick))
     assert "Equally few" not in said(("A", *slow), ("B", *course(0.2, (0, 9, 10, 11)))) + said(("A", *slow))
 
 

@@ -148,7 +148,7 @@ def test_where_no_law_is_known_a_single_lane_says_whether_its_energy_is_at_rest(
         lane = dataclasses.replace(view.lanes[0], series=series, sweep=sweeps, points=())
         return words.found(dataclasses.replace(view, lanes=(lane,), truth=None, energy=None))
 
-    assert "; in the last 100 sweeps this mean has fallen by 50; the reference to compare it with is still" in said(200, -0.5)
+    assert "; in the last 100 sweeps this mean has fallen by 50; the reference to compare it with is" in said(200, -0.5)
     assert "; in the last 100 sweeps this mean has risen by 50; the" in said(200, 0.5)
     assert "; in the last 100 sweeps this mean has moved by chance alone; the" in said(200, 0.01)
     assert "since" not in said(100, -9.0), "of few sweeps nobody knows"

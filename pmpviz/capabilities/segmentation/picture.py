@@ -25,6 +25,8 @@ SCENES = "scenes"
 LITTLE = 1.0
 # A share of pixels that is more by so much is seen to be.
 FEWER = 0.01
+# Lanes whose shares are apart by no more are as good.
+EQUALLY = 0.005
 # Of lanes that are as good one is faster by so many times, at least.
 FASTER = 1.5
 # From so many iterations on one says how long one takes.
@@ -223,7 +225,7 @@ def _pace(lane: SceneLaneView, count: int) -> float:
 
 def _as_good(now: Sequence[Point]) -> bool:
     """Whether errors of several lanes are not seen apart."""
-    return len(now) > 1 and np.ptp([point.wrong_likelier for point in now]) <= FEWER
+    return len(now) > 1 and np.ptp([point.wrong_likelier for point in now]) <= EQUALLY
 
 
 def _alone(view: SceneView) -> ColourAlone:
