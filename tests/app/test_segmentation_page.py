@@ -205,8 +205,8 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert trusted.startswith(f"{start} {near}")
     good, bad = point(1, 0.1, ALONE / 2), point(1, 0.4, 2 * ALONE)
     for lanes, begins in (
-        ((good,), "Yes, in both held out: "),
-        ((good, good), "Yes, in both held out: "),
+        ((good,), "Yes for both held out: "),
+        ((good, good), "Yes for both held out: "),
         ((good, bad), "Held out, in 2 of 2 by A and in 0 of 2 by B: "),
         ((bad,), "Not yet: "),
     ):
@@ -269,8 +269,8 @@ def test_in_how_many_scenes_fewer_pixels_are_wrong_is_said_first_and_beneath_wha
     """Student's range of the differences between scenes, by hand: two scenes, 12.706 standard errors."""
     plan, count = SMALL, "That is "
     heads = (
-        "Yes, in both held out: ",
-        "Yes, in both held out: ",
+        "Yes for both held out: ",
+        "Yes for both held out: ",
         "In 1 of 2 held out: ",
         "Not yet: ",
     )

@@ -98,7 +98,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     assert page.locator(f"{PAGES} >> nth=0").locator(".tx-true").locator("visible=false").count() == 0
     hint = page.locator(".tx-hint").inner_text()
     # What is far off is named while anything is.
-    assert hint.replace(" Violet: far off.", "") == "Amber: p(name), found from ½. Underlined: true."
+    assert hint.replace(" Violet: far off.", "") == "Amber: p(name), a name above ½. Underlined: true."
     # What a click does is told before a class, too; what is linked has no frame as what is far off has.
     name = page.locator(f"{PAGES} .tx-true").first
     at_rest(name)

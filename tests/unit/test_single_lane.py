@@ -41,7 +41,7 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     # Where no exact one is known it stands beside the reference's, within both errors.
     for energy, begins in (((-3000.0, 0.5), "Not yet right: "), ((energies.mean(), 0.5), "Within chance now: ")):
         other = dataclasses.replace(view, truth=dataclasses.replace(view.truth, energy=None, sampled_energy=energy))
-        assert words.found(other).startswith(begins) and " the reference's " in words.found(other)
+        assert words.found(other).startswith(begins) and " the reference samples' " in words.found(other)
     live.set_plan(live.plan.replace(budget=300.0))
     live.play()
     view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")

@@ -58,8 +58,8 @@ def test_of_a_moment_before_a_change_the_energy_is_judged_by_the_exact_one_of_th
         lanes = tuple(dataclasses.replace(lane, since=80, points=(), past=True) for lane in lanes)
         return then.under_others(dataclasses.replace(now, lanes=lanes, earlier=(law,), present=now.plan))
 
-    assert said(law, wrong).endswith(" begins anew. Mean energy then: 8.3 standard errors too high.")
-    both = "Mean energy then: Lane 1 and Lane 3 right within chance, Lane 2 8.3 standard errors too high."
+    assert said(law, wrong).endswith(" begins anew. By mean energy alone, then: 8.3 standard errors too high.")
+    both = "By mean energy alone, then: Lane 1 and Lane 3 right within chance, Lane 2 8.3 standard errors too high."
     assert said(law, right, wrong, right).endswith(both)
     assert "energy" not in said(dataclasses.replace(law, exact=False), wrong)
 

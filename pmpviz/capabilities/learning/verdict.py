@@ -14,6 +14,8 @@ from pmpviz.player.numbers import integer, seconds, significant, times
 LOOKS = 4
 # So many estimates of the likelihood in a row.
 SURE_LOOKS = 2
+# Nats a picture of which the loss is told in the first place; less comes and goes while it learns.
+ALARMING = 1.0
 # Correlation of neighbouring pixels' weights from which filters are no noise any more; from which these share a sign
 # often, and mostly.
 BEGUN, OFTEN, MOSTLY = 0.15, 0.3, 0.45
@@ -76,6 +78,8 @@ def worse(lane: LearningLaneView, view: LearningView) -> str:
     best, last = best_of(lane.likelihoods), last_of(lane)
     # A single estimate may be off by far more than it knows.
     if best is None or last is None or not is_past_best(lane.likelihoods, 1 if last.exact else SURE_LOOKS):
+        return ""
+    if best.value - last.value < ALARMING:
         return ""
     far = _factor(best.value - last.value)
     when = f"at iteration {integer(best.iteration)} than at {integer(last.iteration)}"

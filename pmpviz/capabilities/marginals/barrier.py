@@ -14,7 +14,7 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "With correction steps"
+BARRIER = "With corrections, averaging answers anew,"
 NEITHER = "no barrier, no correction"
 
 

@@ -105,10 +105,16 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     return f"{then}: that maximum lies elsewhere."
 
 
+STRAY = (
+    "On the way some were nearer, and errors do not rank the walks: with loops what all climb to lies beside the exact "
+    "ones."
+)
+
+
 def _all_strayed(view: InferenceView) -> str:
     """That marginals were nearer on the way, where a climb has led some lane away from them."""
     strayed = any(_strayed(view, lane) for lane in view.lanes if lane.trace)
-    return "On the way some were nearer: with loops what is climbed to lies beside the exact ones." if strayed else ""
+    return STRAY if strayed else ""
 
 
 def _blank(view: InferenceView) -> float | None:

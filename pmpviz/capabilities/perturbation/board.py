@@ -107,6 +107,14 @@ def layers(view: LabView) -> list[dict[str, Any]]:
     return found
 
 
+def _spin(view: LabView, site: int) -> str:
+    """`spin 15`, of a lattice with where it is in the pictures beside the map."""
+    shape = None if view.bench is None else view.bench.target.model.shape
+    if shape is None or len(shape) != 2:
+        return f"spin {site + 1}"
+    return f"spin {site + 1} (row {site // shape[1] + 1}, column {site % shape[1] + 1})"
+
+
 def _atlas(payload: Payload, view: LabView, layer: str) -> dict[str, Any] | None:
     if view.atlas is None or view.bench is None:
         return None
@@ -128,6 +136,7 @@ def _atlas(payload: Payload, view: LabView, layer: str) -> dict[str, Any] | None
         "rows": found.rows,
         "stride": found.stride,
         "sites": found.sites,
+        "spins": [_spin(view, site) for site in found.sites],
         "states": [_bits(state) for state in found.states],
         "regions": list(_regions(view).values()),
         "values": values,

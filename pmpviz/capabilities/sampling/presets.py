@@ -292,7 +292,7 @@ def _playground(preset) -> Preset:
     plan = Plan(model=preset.spec, beta=preset.beta, chains=64, lanes=(sampler(algorithm),))
     notice = f"{preset.lesson} {MORE.get(preset.id, '')}".strip()
     # Where it takes hundreds of sweeps until the energy is right these are to be seen in a minute.
-    speed = 60.0 if preset.id == "critical" else 20.0
+    speed = 240.0 if preset.id == "critical" else 20.0
     layer = UNMET.name if preset.id in ("glass", "villain") else ""
     return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, notice, speed, layer)
 

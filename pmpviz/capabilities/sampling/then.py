@@ -53,7 +53,11 @@ def _energy(view: LiveView) -> str:
     told = [(listed(right), "right within chance")] if right else []
     told += [(name, how_far(off)) for name, off in known if name not in right]
     several = len(lanes) > 1
-    return f"Mean energy then: {', '.join(f'{name} {off}' if several else off for name, off in told)}." if told else ""
+    return (
+        f"By mean energy alone, then: {', '.join(f'{name} {off}' if several else off for name, off in told)}."
+        if told
+        else ""
+    )
 
 
 def _were(view: LiveView) -> str:

@@ -274,7 +274,7 @@ def found(view: LiveView) -> str:
         known = _to_error(beside, spread) if spread else significant(beside, 5)
         printed = _between(_to_error(mean, error), known)
         answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), since, chains, printed)
-        whose = "the exact" if exact is not None else "the reference's"
+        whose = "the exact" if exact is not None else "the reference samples'"
         said = f"{said} {when}, {apart} {whose} {known}."
         if states := states_came(lane):
             right = "Not right" if answer.startswith("Too") else answer.split(",")[0].split(":")[0]

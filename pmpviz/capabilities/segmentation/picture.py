@@ -173,7 +173,7 @@ def verdict(view: SceneView) -> str:
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
     told = f"{_head(view, begun, now)}: {when} {_shares(begun, now)} {near}, colour alone {alone:.1%}."
-    return f"{told}{_faster(begun, now)}"
+    return " ".join([f"{told}{_faster(begun, now)}", *_fewest(begun, count)])
 
 
 def _at_start(view: SceneView) -> str:
@@ -191,7 +191,7 @@ def _head(view: SceneView, lanes: Sequence[SceneLaneView], now: Sequence[Point])
             return f"In {better[0]} of {scenes} held out"
         told = [f"in {count} of {scenes} by {lane.label}" for count, lane in zip(better, lanes, strict=True)]
         return f"Held out, {listed(told)}"
-    return {1: "Yes", 2: "Yes, in both held out"}.get(scenes, f"Yes, in all {scenes} held out")
+    return {1: "Yes for the one held out", 2: "Yes for both held out"}.get(scenes, f"Yes for all {scenes} held out")
 
 
 def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:
@@ -300,7 +300,7 @@ def numbers(view: SceneView) -> list[str]:
     took = "" if _faster(begun, now) else _took(begun, count)
     have = "has" if len(begun) == 1 else "of each has"
     words = [f"The single likeliest configuration (MAP) {have} {best} wrong there.", near]
-    before = [*_by_scenes(view, now), *_fewest(begun, count), *_bounded_before(begun)]
+    before = [*_by_scenes(view, now), *_bounded_before(begun)]
     return [" ".join(part for part in (*before, agree, took, *words) if part)]
 
 

@@ -23,8 +23,10 @@ let byKeys = true;
 document.addEventListener("pointerdown", () => (byKeys = false), true);
 document.addEventListener("keydown", (event) => (byKeys = byKeys || MOVES.includes(event.key)), true);
 
-// A list that something was chosen from by the pointer keeps the focus, though nobody types there any more.
-const chosen = (focus) => !byKeys && focus.matches("[role=combobox][aria-expanded=false], select");
+// A list that something was chosen from, by the pointer or with Enter, keeps the focus, though nobody types there any more.
+let picked = null;
+document.addEventListener("keydown", ({ key, target }) => (picked = key === "Enter" ? target : MOVES.includes(key) ? null : picked), true);
+const chosen = (focus) => (!byKeys || focus === picked) && focus.matches("[role=combobox][aria-expanded=false], select");
 
 const HANDS = ["undo", "redo"];
 
@@ -180,7 +182,7 @@ export class Stage extends Component {
     if (dialog) return this.leaveDialog(dialog, event, focus);
     const name = keyed(event);
     const within = (what) => Boolean(focus && focus.closest(what));
-    if (!name || (within(TYPING) && !chosen(focus)) || (name === "play" && byKeys && within(CONTROL))) return;
+    if (!name || (within(TYPING) && !chosen(focus)) || (name === "play" && byKeys && within(CONTROL) && !chosen(focus))) return;
     // Space never scrolls, where there is nothing to play either.
     if (name === "play") event.preventDefault();
     if (!HANDS.includes(name) && !this.bar.buttons[name]) return;

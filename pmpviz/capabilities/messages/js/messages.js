@@ -136,7 +136,7 @@ class Microscope extends Stage {
     const passes = record.schedule === "two_pass" && !record.damping && record.exact;
     const change = passes ? [] : [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
     const marks = passes ? [] : [{ y: record.tolerance, label: `converged if change < ${power(record.tolerance)}` }];
-    this.residual.call(passes ? "Error" : record.exact ? "Change and error" : "Change");
+    this.residual.call(passes ? "Largest error" : record.exact ? "Change and error" : "Change");
     this.residual.take([...change, ...error], { log: true, marks, sweeps, messages });
     if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${Number(record.logZ.toPrecision(5))}` }];

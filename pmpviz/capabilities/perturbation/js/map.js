@@ -112,8 +112,8 @@ export class NoiseMap {
     const [column, row] = this.under(event);
     const pixel = row * this.atlas.side + column;
     const code = this.atlas.values.state[pixel];
-    const [a, b] = this.atlas.sites;
-    const lines = [`noise of spin ${a + 1}: ${number(this.noiseAt(column))}`, `noise of spin ${b + 1}: ${number(this.noiseAt(row))}`];
+    const [a, b] = this.atlas.spins;
+    const lines = [`noise of ${a}: ${number(this.noiseAt(column))}`, `noise of ${b}: ${number(this.noiseAt(row))}`];
     lines.push(Number.isNaN(code) ? "not worked out yet" : `state ${this.atlas.states[code]}`);
     if (this.layer.kind !== "states") lines.push(`${this.layer.label}: ${this.say(this.atlas.values[this.layer.id][pixel])}`);
     this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
@@ -239,13 +239,14 @@ export class NoiseMap {
       context.fillText(number(tick), this.left - 5, y + 4);
     }
     context.textAlign = "center";
-    const across = `noise of spin ${atlas.sites[0] + 1}`;
     const fits = (words) => context.measureText(words).width < this.room;
+    const axis = (k) => [`noise of ${atlas.spins[k]}`, `noise of spin ${atlas.sites[k] + 1}`].find((words, last) => last || fits(words));
+    const across = axis(0);
     context.fillText(beyond && this.scale > 1 ? named(across, fits) : across, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
     context.save();
     context.translate(12 * this.scale, TOP + this.room / 2);
     context.rotate(-Math.PI / 2);
-    context.fillText(`noise of spin ${atlas.sites[1] + 1}`, 0, 0);
+    context.fillText(axis(1), 0, 0);
     context.restore();
   }
 

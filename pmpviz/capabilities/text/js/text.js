@@ -211,7 +211,7 @@ class Reading extends Live {
 
   // Before a class, in one line: what a click does is told before Play, once words are held, and beside the pointer.
   shortLegend(underlined, compared) {
-    const amber = this.sampled ? "Amber: a name in this sample." : `Amber: p(name)${underlined ? ", found from ½" : ""}.`;
+    const amber = this.sampled ? "Amber: a name in this sample." : `Amber: p(name)${underlined ? ", a name above ½" : ""}.`;
     if (this.text?.held.length) return `${amber} ${AGAIN}`;
     if (!underlined && !compared) return `${amber} ${CLICK}`;
     return [amber, underlined ? "Underlined: true." : "", compared ? "Violet: far off." : ""].filter(Boolean).join(" ");
