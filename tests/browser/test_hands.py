@@ -232,6 +232,13 @@ def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(
         before, after, taken = space(page)
         assert before != after and taken and side.evaluate("(e) => e.scrollTop") == scrolled
         wait_server(page, "playing" if after else "paused")
+    # Also one from which keys alone have chosen.
+    for key, opened in (("ArrowDown", "true"), ("Enter", "false")):
+        model.press(key)
+        wait_for(page, lambda opened=opened: model.get_attribute("aria-expanded") == opened)
+    before, after, taken = space(page)
+    assert before != after and taken and model.get_attribute("aria-expanded") == "false"
+    wait_server(page, "playing" if after else "paused")
     field = page.get_by_role("spinbutton", name="Inverse temperature β")
     field.click()
     assert space(page)[:2] == (after, after)
