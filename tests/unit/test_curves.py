@@ -96,6 +96,12 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
     )
     few = decode(picture.update(dataclasses.replace(view, lanes=low), Cursors(), Desk(), "none"))[0]["traces"]
     assert "most" not in next(card for card in few if card["id"] == "mmd-sweeps")["band"]
+    # Unless one that was within the noise is beyond it again: how far chance goes is what one asks then.
+    first, *_ = low[0].points
+    course = [dataclasses.replace(first, sweep=k, mmd2=share * first.band.high) for k, share in ((1, 0.5), (2, 1.1))]
+    back = dataclasses.replace(view, lanes=(dataclasses.replace(low[0], points=(first, *course)), low[1]))
+    again = decode(picture.update(back, Cursors(), Desk(), "none"))[0]["traces"]
+    assert "most" in next(card for card in again if card["id"] == "mmd-sweeps")["band"]
 
 
 def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(begin):

@@ -55,6 +55,10 @@ def test_the_energy_of_draws_has_a_second_axis_and_the_draw_in_the_making_a_card
     assert faint["faint"] and draws["dots"] and "12 finished draws" in cards["energy"]["unit"]
     read = lambda index: np.frombuffer(blobs[index], "<f4")  # noqa: E731
     assert read(cards["energy"]["upper"]["y"]).tolist() == list(range(1, 13))
+    # Before a class finished draws alone, as in a race.
+    large = decode(picture.update(view, Cursors(), Desk(large=True), "none"))[0]["traces"]
+    alone = next(card for card in large if card["id"] == "energy")
+    assert [line.get("dots", False) for line in alone["lines"]] == [True] and "faint" not in alone["unit"]
     making = cards["making"]
     assert making["title"] == "Draw 13 in the making: energy" and making["span"] == [0, 8]
     assert read(making["lines"][0]["x"]).tolist() == [1, 2, 3, 4, 5]

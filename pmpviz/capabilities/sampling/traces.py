@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -124,12 +125,15 @@ def _bins(series: Series, window: tuple[float, float]) -> Bins:
     return series.graded(MOST_TRACE_POINTS) if window == EVERYTHING else series.bins(*window, most=MOST_TRACE_POINTS)
 
 
+FAINT = "faint: every sweep, cut at the frame"
+
+
 def _lines_of(
     lane: LaneView | Kept, name: str, window: tuple[float, float], several: bool = False, large: bool = False
 ) -> list[dict[str, Any]]:
     """Of a lane whose draws take several sweeps: the finished draws, before all sweeps in a faint line. Among `several`
     lanes what it makes before its first draw is done is no sample beside theirs, and as faint; later on a class, to
-    whom how a draw begins looks like an excursion, sees finished draws alone."""
+    whom how a draw begins looks like an excursion, sees finished draws alone, of one lane too."""
     sweeps = _band(lane.series, name, window)
     if lane.draws is None or lane.draws.length < 2 or (lane.draws.done < 2 and not several):
         return [sweeps]
@@ -140,7 +144,7 @@ def _lines_of(
     # Draws before a change of the settings and after it are none that follow each other.
     breaks = {"breaks": [sweep for sweep, _ in lane.draws.changes]} if lane.draws.changes else {}
     draws = {**_band(lane.draws.series, name, window), "dots": True, **breaks}
-    return [draws] if several and large else [{**faint, "cut": True}, draws]
+    return [draws] if large else [{**faint, "cut": True}, draws]
 
 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
@@ -151,17 +155,13 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     if len(lanes) > 1:
         more |= {"unit": _of_several(scene)}
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
-        faint = [_faint(scene)] if draws.done > 1 else []
+        faint = [FAINT] if draws.done > 1 and not scene.large else []
         more |= {"unit": ", ".join([*_finished(scene, draws), *faint]), **_upper(scene, draws)}
     several = len(lanes) > 1
     lines = scene.lines(
         lambda lane: _lines_of(lane, name, scene.window, several, scene.large), LEAST_RESIDUAL if log else None
     )
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
-
-
-def _faint(scene: Scene) -> str:
-    return "faint: every sweep" + ("" if scene.large else ", cut at the frame")
 
 
 def _of_several(scene: Scene) -> str:
@@ -172,7 +172,7 @@ def _of_several(scene: Scene) -> str:
             f"faint: {_short_names(making)}, first {'new ' if any(lane.since for lane in making) else ''}draw not done"
         )
     if slow:
-        return "dots: finished draws" + ("" if scene.large else f", {_faint(scene)}")
+        return "dots: finished draws" + ("" if scene.large else f", {FAINT}")
     if not any(lane.moved for lane in scene.view.lanes):
         # Beside the exact line a class has no room for what stands there elsewhere.
         return BAND.removeprefix("; ") if scene.large and chance_of_energy(scene.view) else ""
@@ -329,10 +329,11 @@ def _mmd(scene: Scene, x: str) -> dict:
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'} lie here, too"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
-    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing. Nor has a class
-    # two levels to tell apart.
+    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing, until a lane is
+    # beyond the band again: then it is seen how far chance goes. Nor has a class two levels to tell apart.
     starts = [lane.points[0].mmd2 for lane in scene.view.lanes if lane.points]
-    if band and noise and not scene.large and (not starts or max(starts) > noise.most):
+    told = not starts or max(starts) > noise.most or _beyond_again(scene.view) if noise else False
+    if band and noise and told and not scene.large:
         band |= {"most": noise.most}
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     if scene.large and x == "sweeps" and len(scene.view.lanes) > 1:
@@ -341,9 +342,14 @@ def _mmd(scene: Scene, x: str) -> dict:
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown
     unit = "; ".join(part for part in (foot, _from_draws(scene.view)) if part)
-    told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
-    more = {"empty": sentences.nothing_yet(scene.view), "help": told}
+    meaning = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
+    more = {"empty": sentences.nothing_yet(scene.view), "help": meaning}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=unit, band=band, **more)
+
+
+def _beyond_again(view: LiveView) -> bool:
+    """Whether some lane that was within the noise band was measured beyond it later."""
+    return any(a.within and not b.within for lane in view.lanes for a, b in pairwise(lane.points))
 
 
 def _from_draws(view: LiveView) -> str:
