@@ -188,7 +188,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
     wrong, alone = "wrong near outlines", f"colour alone {ALONE:.1%}"
-    assert words.startswith(f"Not yet: after 1 iteration 25.0% {wrong}, {alone}. That is ")
+    assert words.startswith(f"Not yet: after 1 iteration 25.0% {wrong}, {alone}. Fewer than by colour alone by ")
     assert " Computing took 2.00 s, compiling included. " in words
     near = "Near: within 3 pixels of the true outline, "
     assert f"The single likeliest configuration (MAP) has 30.0% wrong there. {near}" in words
@@ -267,7 +267,7 @@ def test_what_gets_worse_is_said_with_its_best_moment():
 
 def test_in_how_many_scenes_fewer_pixels_are_wrong_is_said_first_and_beneath_what_so_few_leave_open():
     """Student's range of the differences between scenes, by hand: two scenes, 12.706 standard errors."""
-    plan, count = SMALL, "That is "
+    plan, count = SMALL, "Fewer than by colour alone by "
     heads = (
         "Yes for both held out: ",
         "Yes for both held out: ",
@@ -282,10 +282,7 @@ def test_in_how_many_scenes_fewer_pixels_are_wrong_is_said_first_and_beneath_wha
         open_still = "" if mean > width else ": so few leave open how it is with others"
         assert words.startswith(f"{head}after 1 iteration ")
         told = f"{100 * mean:.1f} ± {100 * width:.1f}".replace("-", "−")
-        assert (
-            f"{count}{told} percentage points fewer than by colour alone (95 % range, as scenes differ{open_still})."
-            in words
-        )
+        assert f"{count}{told} percentage points (95 % range, as scenes differ{open_still})." in words
 
 
 def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it():

@@ -69,11 +69,11 @@ def words(hand: Hand) -> str:
     """How far the random draws are from the exact law, and how far as many exact ones would be."""
     count = hand.drawn
     chance = expected_distance(hand.little.law, count)
-    far = f"total variation {significant(hand.distance)} after {integer(count)} random draws"
+    far = f"total variation {significant(hand.distance)}"
     if count == 1:
         off = f"a single exact draw is {significant(chance)} off on average"
-        far = f"total variation {significant(hand.distance)}"
         return f"One random draw is in the histogram: {far}, {off}. Press “1 000 more”."
+    far += f" after {integer(count)} random draws"
     if count < ENOUGH:
         off = f"as many exact draws are {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."

@@ -48,7 +48,7 @@ def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, 
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
         own |= {"scene": words(view.plan, view.scene), "said": sentences(view, anew), "longest": longest(view)}
-        own["draws_first"] = asks_how(view.plan) and view.lanes[0].count > 0
+        own["draws_first"] = _asks_how(view.plan) and view.lanes[0].count > 0
     if waits:
         own["said"] = [PREPARING]
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), own["said"][0], **own)
@@ -70,7 +70,7 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
         "bias": _listed(scene.bias),
         "colours": COLOURS,
         "stretches": stretches(scene, knob.low, knob.high),
-        "how": asks_how(plan),
+        "how": _asks_how(plan),
         # Of the failure mode block Gibbs is asked something else.
         "counted": not _is_failure(plan),
         "product": not scene.matrix.any(),
@@ -253,11 +253,11 @@ def found(view: LandscapeView) -> str:
     within = f"all frequencies are within {at_most(off)} of exact{chance} ({_against_chance(off, noise, draws)})"
     if _seldom(view):
         return f"In {after} {_changes(view)}; {within}."
-    how = "Where the ball stops a state is drawn by lot, near ones likelier: in" if asks_how(view.plan) else "In"
+    how = "Where the ball stops a state is drawn by lot, near ones likelier: in" if _asks_how(view.plan) else "In"
     return f"{how} {after} {within}."
 
 
-def asks_how(plan: LandscapePlan) -> bool:
+def _asks_how(plan: LandscapePlan) -> bool:
     """Whether the question is how states are drawn, at any shift: then that is told first, and the wells after it."""
     first = LANDSCAPE[0].plan
     return plan.replace(extra=first.extra) == first

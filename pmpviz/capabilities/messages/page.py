@@ -32,6 +32,7 @@ from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.player.numbers import integer
 from pmpviz.types import Evidence, InputError, Target
 
+MAX_MARGINAL = "A max-marginal is the weight of the best configuration with that state."
 PAGE = Page("messages", MESSAGES)
 KEY = "messages_microscope"
 MOST_KEPT = 32
@@ -154,9 +155,6 @@ def _share(plan: MessagePlan) -> None:
     if plan.graph.startswith(FILE):
         words.append("The graph's file is not in the link: whoever opens it is asked for the same file.")
     PAGE.share(plan, words)
-
-
-MAX_MARGINAL = "A max-marginal is the weight of the best configuration with that state."
 
 
 def computing(story: Story) -> str:

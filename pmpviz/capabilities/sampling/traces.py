@@ -332,8 +332,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing, until a lane is
     # beyond the band again: then it is seen how far chance goes. Nor has a class two levels to tell apart.
     starts = [lane.points[0].mmd2 for lane in scene.view.lanes if lane.points]
-    told = not starts or max(starts) > noise.most or _beyond_again(scene.view) if noise else False
-    if band and noise and told and not scene.large:
+    if band and noise and not scene.large and (not starts or max(starts) > noise.most or _beyond_again(scene.view)):
         band |= {"most": noise.most}
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     if scene.large and x == "sweeps" and len(scene.view.lanes) > 1:
@@ -342,8 +341,8 @@ def _mmd(scene: Scene, x: str) -> dict:
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown
     unit = "; ".join(part for part in (foot, _from_draws(scene.view)) if part)
-    meaning = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
-    more = {"empty": sentences.nothing_yet(scene.view), "help": meaning}
+    told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
+    more = {"empty": sentences.nothing_yet(scene.view), "help": told}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=unit, band=band, **more)
 
 
