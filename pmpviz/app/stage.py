@@ -22,7 +22,7 @@ from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import sentence
 from pmpviz.live.handles import handle_of, turned
 from pmpviz.live.job import LiveJob
-from pmpviz.live.view import View
+from pmpviz.live.view import View, again
 from pmpviz.player.update import Desk
 
 TICK_SECONDS = 0.4
@@ -149,9 +149,9 @@ class Stage:
             st.caption(words)
         # A page that is drawn again gives the files of an open dialog other addresses: one on its way would be lost.
         every = self.tick(turn.live)
-        again = (every is None and holder.every is not None) or _moved(words, holder)
-        again = again or (self.tells_lanes and holder.empty and bool(turn.view.lanes))
-        if turn.changed or (again and asked_on(self.id) is None):
+        anew = (every is None and holder.every is not None) or _moved(words, holder)
+        anew = anew or (self.tells_lanes and holder.empty and bool(turn.view.lanes))
+        if turn.changed or (anew and asked_on(self.id) is None):
             st.rerun()
         pace.took(id(holder), time.thread_time() - begun)
         if every is not None:
@@ -246,10 +246,6 @@ class Stage:
         if view.trouble:
             st.error(sentence(view.trouble))
 
-    def again(self, view: Any) -> bool:
-        """Whether Play begins anew what has come to its end; its update says so as `again`."""
-        return False
-
     def _waiting(self, view: Any) -> bool:
         """Whether a page that stands still waits for something from the background."""
         return False
@@ -261,7 +257,7 @@ class Stage:
     def answer(self, event: Event) -> bool:
         """Do what any player may ask for; True where the whole page must be drawn again."""
         live = held(self.id).live
-        if event.type == "play" and self.again(live.view):
+        if event.type == "play" and again(live.view):
             live.reset()
         if event.type in ("play", "pause", "step", "reset"):
             getattr(live, event.type)()

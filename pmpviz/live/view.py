@@ -26,8 +26,26 @@ class View:
     marks: tuple[tuple[int, str], ...] = ()
 
 
+# Seconds of computing, all lanes' together, which one press of play may take away.
+SOON = 120.0
+
+
+def over(view: View) -> bool:
+    """Whether all lanes have come to their end."""
+    return _ended(view.lanes)
+
+
+def again(view: View) -> bool:
+    """Whether play begins anew what has come to its end; not what took minutes."""
+    return over(view) and view.trouble is None and sum(lane.seconds for lane in view.lanes) <= SOON
+
+
+def _ended(lanes: tuple[Any, ...]) -> bool:
+    return bool(lanes) and all(lane.done for lane in lanes)
+
+
 def status_of(lanes: tuple[Any, ...], playing: bool) -> str:
     """`done` where all lanes are, else `running` or `paused`."""
-    if lanes and all(lane.done for lane in lanes):
+    if _ended(lanes):
         return "done"
     return "running" if playing else "paused"

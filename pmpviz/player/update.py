@@ -13,7 +13,7 @@ import numpy as np
 
 from pmpviz.live.lane_names import lane_ranks
 from pmpviz.live.store import folded
-from pmpviz.live.view import View
+from pmpviz.live.view import View, again
 from pmpviz.models import LayeredModel
 from pmpviz.player.graph import MOST_DRAWN, all_coupled, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
@@ -133,7 +133,7 @@ class Envelope:
         head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
         head |= {"playing": view.playing, "trouble": full_sentence(view.trouble or ""), "announce": announce}
         head |= {"bar": list(desk.bar), "knobs": list(desk.knobs), "large": desk.large, "said": []}
-        head |= {"waits": desk.waits, "looks": desk.at}
+        head |= {"waits": desk.waits, "looks": desk.at, "again": again(view)}
         if desk.large:  # A class reads what was found, not what is promised of a sampler: it is left out, and its room.
             lanes = [{**lane, "badge": "", "badgeHelp": ""} for lane in lanes]
         options = sorted({*speeds, desk.speed}, key=lambda speed: speed or math.inf)

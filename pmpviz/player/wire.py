@@ -8,7 +8,7 @@ a blob is named by its index in that list (`Payload.add` returns it).
     {run?: str (another run: epochs count anew), epoch, begun?: epoch of the last restart,
      answered?: [mount, number of its last event whose effect shows],
      playing, trouble?, announce?, alt?, tool?, hover?, marks?, bar?: [...], speed?: {value, options}, unit?,
-     again?: whether play begins anew what has come to its end,
+     again: whether play begins anew what has come to its end,
      lanes: [{id, algorithm, label, badge?, step?: what a frame counts, colour, dash, sub?, status?, n,
               geometry: {kind: "grid" | "stack" | "hex" | "chain" | "graph" | "layers", rows, cols, planes?,
                          hidden?: units beside the image of "layers", offset?: "triangular" | "honeycomb",

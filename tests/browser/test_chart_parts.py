@@ -226,14 +226,15 @@ BAND = f"""async (x) => {{ {MODULE}
 
 
 # How high the words of a mark stand there.
-MARKED = f"""async (y) => {{ {MODULE}
+MARKED = f"""async ([y, exact]) => {{ {MODULE}
   const {{ Marks }} = await of("/marks.js");
   const [written, px, nothing] = [[], (value) => value, () => 0];
   const [strokeText, fillText] = [(_, ...at) => written.push(at), nothing];
   const context = {{ measureText: () => ({{ width: 30 }}), strokeText, fillText, setLineDash: nothing }};
   const theme = {{ text: [0, 0, 0], ground: [0, 0, 0], soft: [0, 0, 0] }};
   const lines = [{{ x: [0, 50, 100], y }}];
-  const chart = {{ context, theme, lines, x: {{ px }}, y: {{ px }}, trace: {{}}, upright: nothing }};
+  const trace = exact ? {{ exact: {{ y: exact }} }} : {{}};
+  const chart = {{ context, theme, lines, x: {{ px }}, y: {{ px }}, trace, upright: nothing }};
   new Marks().draw(chart, [[40, "rate"], [45, "other"]], {{ left: 0, right: 100, top: 0, bottom: 100 }});
   return written.map(([, y]) => y);
 }}"""
@@ -562,7 +563,10 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # A band's name is cut to its beginning rather than written over a line.
     assert page.evaluate(BAND, [300, 310]) == ["noise: 12 letters"] and page.evaluate(BAND, [95, 99]) == ["noise"]
     # Words of a mark stand at the top, or beneath the curve that is there.
-    assert page.evaluate(MARKED, [90, 90, 90]) == [12] and page.evaluate(MARKED, [10, 10, 10]) == [24]
+    low, high = [90, 90, 90], [10, 10, 10]
+    assert page.evaluate(MARKED, [low, None]) == [12] and page.evaluate(MARKED, [high, None]) == [24]
+    # Nor does the exact line strike them out.
+    assert page.evaluate(MARKED, [low, 10]) == [24] and page.evaluate(MARKED, [low, 40]) == [12]
     # A coupling is red where its states are not as it would have them.
     assert page.evaluate(UNMET) == [[False, True], [True, True], [False, False], [False, True], [False, False]]
     # Dark shades are lighter on a dark ground, and stay in their order.

@@ -33,6 +33,17 @@ def test_the_head_says_what_the_view_says(envelope):
     assert [(one["id"], one["sub"], one["status"], one["n"]) for one in meta["lanes"]] == [("2", "sub", "still", 4)]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "done", "trouble", "again"),
+    [(9.0, True, None, True), (9.0, False, None, False), (9.0, True, "broken", False), (200.0, True, None, False)],
+)
+def test_play_begins_anew_what_has_come_to_its_end_but_not_what_took_minutes(seconds, done, trouble, again):
+    lanes = tuple(SimpleNamespace(**vars(lane("gibbs")) | {"done": each, "seconds": seconds}) for each in (True, done))
+    view = View(run=3, plan=None, lanes=lanes, trouble=trouble)
+    envelope = Envelope(view, Cursors(), [sampler_class("gibbs").spec] * 2)
+    assert decode(envelope.seal(Desk((), 5.0, ("mount", 9)), (1,), [], [], ""))[0]["again"] == again
+
+
 def test_a_class_is_spared_the_word_for_what_a_sampler_promises(envelope):
     def badges(desk):
         meta, _ = decode(envelope.seal(desk, (1, 0), [envelope.lane(0, "", "")], [], ""))

@@ -115,10 +115,6 @@ class InferenceStage(Stage):
         """The view at the moment that the stage shows."""
         return seen_at(self.view, held(self.id).at)
 
-    def again(self, view: InferenceView) -> bool:
-        """Not of many sites."""
-        return frank_wolfe.again(view)
-
     def _waiting(self, view: InferenceView) -> bool:
         return view.truth is None
 

@@ -16,6 +16,7 @@ from pmpviz.capabilities.marginals.polytope import on_tree, places, scene
 from pmpviz.capabilities.marginals.traces import traces
 from pmpviz.capabilities.marginals.verdict import letters, said
 from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, centre, exact_log_z, exact_p1, unit_of
+from pmpviz.live.view import over
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.player import filters
@@ -75,7 +76,6 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         said=said(then) if view.lanes else [],
         said_at=words,
         over=over(view),
-        again=again(view),
         opens=not desk.large and not any(lane.count for lane in view.lanes),
         given=_given(envelope, view) if desk.large else None,
         exact=exact_log_z(view),
@@ -110,16 +110,6 @@ def reweighs(view: InferenceView) -> bool:
     """Whether a walk goes on to new weights rho once its gap is small: as far as is asked for, and not on a tree."""
     asked = [choice.algorithm in WALKERS and choice.full_knobs["rho_updates"] > 0 for choice in view.plan.lanes]
     return any(more and not on_tree(lane) for more, lane in zip(asked, view.lanes, strict=False))
-
-
-def over(view: InferenceView) -> bool:
-    """Whether all lanes have come to their end."""
-    return bool(view.lanes) and all(lane.done for lane in view.lanes)
-
-
-def again(view: InferenceView) -> bool:
-    """Whether play begins anew: not of many sites, where one press would take away what took minutes."""
-    return over(view) and not many(view)
 
 
 def many(view: InferenceView) -> bool:
@@ -209,4 +199,4 @@ def _sentence(view: InferenceView) -> str:
     return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
-__all__ = ["GOALS", "LAYERS", "again", "many", "update"]
+__all__ = ["GOALS", "LAYERS", "many", "update"]

@@ -82,7 +82,6 @@ def update(
         ],
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         marks=[list(mark) for mark in view.marked],
-        again=again(view),
         written=_written(view) if shortens else [],
         opens=opens and not desk.large and not any(lane.sweep for lane in view.lanes),
         clamped=_clamped(envelope.payload, view),
@@ -91,11 +90,6 @@ def update(
         tools={words: id for id, words in (tools or {}).items()},
         hover={"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
     )
-
-
-def again(view: LiveView) -> bool:
-    """Whether all lanes have come to their end: play begins anew."""
-    return bool(view.lanes) and view.trouble is None and all(lane.done for lane in view.lanes)
 
 
 def styles(view: LiveView) -> list[Style]:

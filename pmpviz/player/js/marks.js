@@ -32,12 +32,14 @@ export function grouped(marks, left, right, width) {
   });
 }
 
-// Where words may stand: in rows from the top, none of them where the exact line has its name.
+// Where words may stand: in rows from the top, none of them where the exact line would strike them out, nor, lower down,
+// where it has its name.
 function rowsOf({ trace, y }, top, bottom) {
   const count = Math.max(3, Math.floor((bottom - top) / ROW));
   const heights = Array.from({ length: count }, (_, k) => top + ROW * (k + 1));
   const exact = Number.isFinite(trace.exact?.y) ? y.px(trace.exact.y) : NaN;
-  return heights.filter((at, k) => k < 3 || !(Math.abs(at - exact) < 2 * ROW));
+  const struck = (at) => exact > at - ROW && exact < at + ROOM;
+  return heights.filter((at, k) => !(k < 3 ? struck(at) : Math.abs(at - exact) < 2 * ROW));
 }
 
 function label(all) {

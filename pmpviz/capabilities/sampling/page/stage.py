@@ -127,10 +127,6 @@ class SamplingStage(Stage):
         tools = tools_of(turn.view.model)
         return payload.update(turn.view, turn.sent, turn.desk, tool, turn.hover, turn.kept, tools, self.opens)
 
-    def again(self, view: LiveView) -> bool:
-        """Once all lanes have come to their end."""
-        return payload.again(view)
-
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None or any(lane.cold is not None for lane in view.lanes)
 

@@ -12,7 +12,7 @@ const GAP = 16;
 const NAMES = 16; // Pixels for the names of the rows, beside a picture.
 const COARSE = 2; // From so many pixels on a pixel of a scene is a whole number of them.
 const BETWEEN = 2; // A pixel between scenes.
-const ANSWER = 150; // Letters of what is said of two lanes first.
+const ANSWER = 270; // Letters of what is said of two lanes first, and of when fewest were wrong.
 const RENEWED = "Back to the start, as soon as the iteration in hand is done.";
 const ROWS = [
   ["training", "Scenes whose answer the learner is given: p(animal) by the lane's own marginals, or by its samples, which scatter."],
@@ -114,9 +114,11 @@ class Segmentation extends Player {
   fitGiven() {
     const { rows, cols } = this.scenes;
     const across = this.pictures.length;
-    const wide = (this.main.clientWidth - GAP * (across - 1)) / across - NAMES * enlarged();
+    // Before a class the rows have no names here, and what is read from afar need not be of whole pixels.
+    const names = this.large ? 0 : NAMES;
+    const wide = (this.main.clientWidth - GAP * enlarged() * (across - 1)) / across - names;
     const most = Math.min(wide / cols, ((this.large ? LARGE_SHARE : SHARE) * window.innerHeight) / rows);
-    const scale = most < COARSE ? most : Math.floor(most);
+    const scale = this.large || most < COARSE ? most : Math.floor(most);
     for (const { style } of this.pictures) {
       style.width = `${Math.floor(scale * cols)}px`;
       style.height = `${Math.floor(scale * rows)}px`;
