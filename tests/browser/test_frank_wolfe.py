@@ -25,7 +25,7 @@ KEY = """async () => {
   const theme = { text: [0, 0, 0], soft: [0, 0, 0], ground: [255, 255, 255] };
   const context = new Proxy({ measureText: (text) => ({ width: 6 * text.length }) }, {
     get: (own, name) => own[name] || (() => {}), set: () => true });
-  const lane = { marker: "circle", delta: [0.1], climbs: true };
+  const lane = { marker: "circle", delta: [0.25], climbs: true };
   const walk = (weights, found) => ({ lane: { ...lane, found: [found] }, last: 0, weights, colour: "#000" });
   const told = (walks, exact, room, marginal) => {
     const written = [];
@@ -125,20 +125,20 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     assert min(page.evaluate(CLEAR)) >= 3
     # Why a step leads elsewhere than the one before is said of exact MAP calls.
     assert page.evaluate(LED) == [
-        "MAP call 1: uphill from the start leads to corner 101",
-        "MAP call 2: μ moved, so uphill turned from corner 101 to its opposite 010",
-        "MAP call 3: μ moved, so uphill turned from corner 010 to 110",
-        "MAP call 4: ρ changed, uphill still leads to corner 110",
-        "MAP call 3: ρ changed, so uphill turned from corner 010 to 110",
-        "MAP call 2: μ moved, so uphill turned from 101 to 010",
-        "MAP call 2: μ moved, so uphill turned to another configuration",
-        "MAP call 9: uphill from μ leads to corner 110",
+        "MAP call 1: from the start the best corner is 101",
+        "MAP call 2: μ moved, so the best corner turned from 101 to its opposite 010",
+        "MAP call 3: μ moved, so the best corner turned from 010 to 110",
+        "MAP call 4: ρ changed, the best corner is still 110",
+        "MAP call 3: ρ changed, so the best corner turned from 010 to 110",
+        "MAP call 2: μ moved, so the best turned from 101 to 010",
+        "MAP call 2: μ moved, so another configuration is the best",
+        "MAP call 9: from μ the best corner is 110",
         "BFW: 2 MAP calls, found corner 010",
-        "MAP call 2: uphill still leads to corner 101 · 010",
-        "MAP call 3: μ moved, so uphill turned from corner 101 · 010 to 110 · 001",
+        "MAP call 2: the best corner is still 101 · 010",
+        "MAP call 3: μ moved, so the best corner turned from 101 · 010 to 110 · 001",
         # Why a walk has ended, at its end.
-        "MAP call 3: μ moved, so uphill turned from 010 to 110, gap before the step 0.5",
-        "MAP call 4: ρ changed, uphill still leads to corner 110, gap 0.5, small enough after the last ρ: done",
+        "MAP call 3: μ moved, so the best turned from 010 to 110, gap before the step 0.5",
+        "MAP call 4: ρ changed, the best corner is still 110, gap 0.5, small enough after the last ρ: done",
     ]
     # What a word means is told until Escape, wherever the focus is.
     page.locator(".pv-title", has_text="log Z lies").click(position={"x": 20, "y": 6})
@@ -153,12 +153,12 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.evaluate(LOST)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
-    first = "/MAP call 1: uphill from the start leads to corner [01]{3} · [01]{3},/"
+    first = "/MAP call 1: from the start the best corner is [01]{3} · [01]{3},/"
     page.wait_for_function(f"() => {first}.test(document.querySelector('.pv-root').innerText)")
     assert page.evaluate("window.lost") is False
     page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()
-    page.get_by_role("button", name="Run to gap").click()
+    page.get_by_role("button", name="Run to small gap").click()
     page.wait_for_function(
         r"() => /MAP call \d+: .*[01]{3}, gap (before the step )?0\.00\d+/"
         ".test(document.body.innerText)",

@@ -122,7 +122,7 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     # A class is told what neither takes beside what the barrier saves: all of it is short enough.
     told, plain = said.rsplit(". ", 1)
     assert len(told) <= 180
-    assert plain == "So plain Frank-Wolfe is sooner than the fixed barrier." and counts[2] < counts[1]
+    assert plain == "With neither it is sooner than with the fixed barrier." and counts[2] < counts[1]
     names = ["adaptive barrier", "fixed barrier", "no barrier, no correction", "no barrier"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, {name}" for name in names]
     for count, name in zip(counts, names, strict=True):
@@ -192,7 +192,7 @@ def test_few_map_calls_are_those_since_which_marginals_have_been_good():
 def test_messages_and_walks_are_compared_by_bound_and_cost():
     view = view_of("clique")
     said = answer("clique")
-    assert said.startswith("By MAP calls, on couplings as strong as these: the walk's bound is ") and "no bound" in said
+    assert said.startswith("The one by MAP calls, with couplings so strong: the walk's is ") and "no bound" in said
     assert f"after {view.lanes[0].count} MAP calls (" in said and f"after {view.lanes[1].count} sweeps (" in said
 
 

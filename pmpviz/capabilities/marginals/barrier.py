@@ -48,7 +48,7 @@ def _plain(view: InferenceView, barriers: Sequence[tuple[InferenceLaneView, dict
     if len(plain) != 1 or not all(lane.done for lane in [*plain, *(lane for lane, _ in barriers)]):
         return ""
     kinds = [knobs["contraction"] for lane, knobs in barriers if lane.count > plain[0].count]
-    return f" So plain Frank-Wolfe is sooner than the {listed(kinds)} barrier." if kinds else ""
+    return f" With neither it is sooner than with the {listed(kinds)} barrier." if kinds else ""
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:

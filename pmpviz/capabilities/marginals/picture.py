@@ -39,7 +39,7 @@ PROVEN = (
 MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
 # What play may run on to: the button's words, and what it does.
 GOALS = {
-    "gap": ("gap", "Runs on, as fast as it can, until the gap is at most the one to reach"),
+    "gap": ("small gap", "Runs on, as fast as it can, until the gap is at most the one to reach"),
     "rho": (
         "new ρ",
         "Runs on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, is chosen anew: "

@@ -14,13 +14,14 @@ from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.polytope import gap_of
 from pmpviz.capabilities.marginals.words import WITHIN, exact_log_z, unit_of
 from pmpviz.marginals import solver_class
-from pmpviz.marginals.solver import Record
 from pmpviz.player.numbers import significant
 from pmpviz.player.update import Envelope, trace
 
 # Steps of one lane are few where another has made so many times as many, and many in all.
 FAR, LONG = 10, 200
 SMALLEST_GAP = 1e-6
+# Bands of more lanes are not seen apart.
+FEW_BANDS = 2
 PAIRS = "correlation"  # What the axes of a triangle's polytope are.
 SETTLES = "an estimate, above its own bound at first"
 
@@ -122,39 +123,25 @@ def _nats(view: InferenceView) -> str:
 
 
 def _gap(envelope: Envelope, view: InferenceView, unit: str) -> dict:
-    """The gap of every step above the least so far at its rho, between which the range is filled."""
+    """The gap of every step."""
 
     def columns(lane: InferenceLaneView) -> dict:
-        found = _xy([(record["call"], gap) for record, gap in _with_gap(lane)])
-        return {**found, "low": _least(lane), "high": found["y"]}
+        return _xy([(record["call"], gap) for record in lane.trace if (gap := gap_of(record)) is not None])
 
     lines = envelope.lines(columns, SMALLEST_GAP)
     return trace("gap", "Gap before each step: the most to gain", unit, lines, True, _nats(view))
 
 
-def _least(lane: InferenceLaneView) -> np.ndarray:
-    """The least gap since rho last changed, after every step that has a gap."""
-    found: list[float] = []
-    rho = -1
-    for record, gap in _with_gap(lane):
-        before = found[-1] if record["rho_update"] == rho else np.inf
-        found.append(min(gap, before))
-        rho = record["rho_update"]
-    return np.array(found)
-
-
-def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
-    return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
-
-
 def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) -> dict:
-    """Objective (line) between the bound from the visited configurations and the best certified bound (range); of an
-    estimate the range that its error bar gives 95 %."""
+    """Objective (line) between the bound from the visited configurations and the best certified bound (range), of few
+    lanes, whose ranges are seen apart; of an estimate the range that its error bar gives 95 %."""
 
     def columns(lane: InferenceLaneView) -> dict:
         found, error = _objectives(lane, from_start), _column(lane, "standard_error")["y"]
         if len(error) == len(found["y"]):
             return _held(found | {"low": found["y"] - WITHIN * error, "high": found["y"] + WITHIN * error}, lane.count)
+        if many:
+            return found
         limits = np.array([[r.get("lower"), r.get("best_bound")] for r in lane.trace], np.float64).reshape(-1, 2)
         if np.isnan(limits[:, 1]).any() or (np.isnan(limits[:, 0]).any() and not alone):
             return found
@@ -163,9 +150,12 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
         return found | {"low": np.where(np.isnan(low) & ~np.isnan(high), -np.inf, low), "high": high}
 
     # Of a climb that is seen whole the start, too; elsewhere all else would be flat beside it.
+    many = len(view.lanes) > FEW_BANDS
     from_start, alone = _seen_whole(view), len(view.lanes) == 1 and not np.isnan(view.lanes[0].objective)
     lines = envelope.lines(columns)
-    title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective (line); log Z lies in the band"
+    title = "Objective" if many else "Objective (line); log Z lies in the band"
+    if estimates:
+        title = "Estimates of log Z, with 95 % error bars"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
     return trace("log_z", title, unit, lines, unit=_nats(view), exact=_exact_line(view), note=note)
 

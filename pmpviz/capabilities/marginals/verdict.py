@@ -188,11 +188,11 @@ def _tighter(view: InferenceView) -> str:
     bounds = [lane.answer.bound for lane in (walk, messages)]
     if exact is None or bounds[0] is None or bounds[1] is None:
         return ""
-    head = "By MAP calls, on couplings as strong as these" if bounds[0] < bounds[1] else "By messages so far"
+    head = "The one by MAP calls, with couplings so strong" if bounds[0] < bounds[1] else "The one by messages so far"
     cost = [f"{steps_of(lane)} ({seconds(lane.seconds)})" for lane in (walk, messages)]
     last = " At the walk's end μ was made the best average of what was found." if walk.done and _corrected(view) else ""
     return (
-        f"{head}: the walk's bound is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of TRBP "
+        f"{head}: the walk's is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of TRBP "
         f"(tree-reweighted messages) {_over(bounds[1], exact)} after {cost[1]}. Marginals are off by "
         f"{_off(view, walk)} and {_off(view, messages)}; belief propagation's, off by {_off(view, loopy)}, come with "
         f"no bound.{last}"

@@ -5,7 +5,7 @@ import { css } from "../pmpviz.player/theme.js";
 
 const LINE = 17; // From one row to the next.
 const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
-const LEAST_DELTA = 0.004; // Drawn towards the centre by less a polytope is not seen to be.
+const LEAST_DELTA = 0.1; // Drawn towards the centre by less a polytope is not seen to be.
 export const DOTS = [1, 3]; // Of its edges.
 const SPARE = true; // Left out where there is no room.
 const STAYS = "dotted: barrier, μ stays inside";

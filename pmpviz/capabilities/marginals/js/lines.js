@@ -64,7 +64,7 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const lastRho = lane.changes?.length ? " after the last ρ" : "";
   const again = anew ? ", and μ averaged once more" : ""; // It is another point than the gap is of.
   const ended = closed && isNewest({ lane, last }) ? `, small enough${lastRho}: done${again}` : "";
-  const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
+  const words = [led ? `${lane.step} ${thousands(step)}: ${bestOf(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
   const byBound = raced && Number.isFinite(lane.high[last]) && metas.some((meta) => !meta.sure);
   if (Number.isFinite(lane.gap[last]) && !byBound) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${ended}`);
@@ -79,20 +79,20 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
 
 // Where a step led, and why elsewhere than the one before: of the corner that an exact MAP call found. Configurations
 // that share a corner of the picture, as "011 100", are one, and named as it is.
-function uphill({ steps, found, names, changes }, last, large, corners) {
+function bestOf({ steps, found, names, changes }, last, large, corners) {
   const cornerOf = (name) => corners.find((corner) => corner.split(" ").includes(name))?.replace(" ", " · ") ?? name;
   const [now, before] = [found[last], found[last - 1]].map((place) => cornerOf(names[place]));
   // A long name tells nobody anything: the picture does.
   const short = names[found[last]].length <= FEW;
-  const to = short ? `corner ${now}` : "the configuration found";
-  if (steps[last] === 1) return `uphill from the start leads to ${to}`;
-  if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to ${to}`; // Of a long path not all is kept.
+  const best = short ? `the best corner is ${now}` : "one configuration is the best";
+  if (steps[last] === 1) return `from the start ${best}`;
+  if (steps[last] !== steps[last - 1] + 1) return `from μ ${best}`; // Of a long path not all is kept.
   const changed = changes.includes(steps[last]);
   const cause = changed ? "ρ changed" : "μ moved";
-  if (now === before) return `${changed ? `${cause}, ` : ""}uphill still leads to ${short ? to : "the same configuration"}`;
-  if (!short) return `${cause}, so uphill turned to another configuration`;
+  if (now === before) return `${changed ? `${cause}, ` : ""}the best ${short ? `corner is still ${now}` : "configuration is the same"}`;
+  if (!short) return `${cause}, so another configuration is the best`;
   const opposite = !large && [...now].every((own, k) => own !== before[k]);
-  return `${cause}, so uphill turned from ${large ? "" : "corner "}${before} to ${opposite ? "its opposite " : ""}${now}`;
+  return `${cause}, so the best ${large ? "" : "corner "}turned from ${before} to ${opposite ? "its opposite " : ""}${now}`;
 }
 
 // How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.

@@ -15,6 +15,6 @@ export const MEANINGS = [
 ];
 export const HELP = {
   error: "The mean over all variables of |p(xᵢ = 1) − its exact value|, after each step. The walk itself does not know it: it needs the exact answer.",
-  gap: "How far the objective can rise, at most, in nats as log Z, from where each MAP call was made, before its step: with the objective there it bounds log Z. The line is the gap of each call, which need not fall with every one. The band goes down to the least so far; a new ρ begins anew.",
-  log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far: above, the least sum of gap and objective at a MAP call; below, the summed weights of what was found, on a tree the objective. The line is the objective where each step led; it may cross log Z where there are loops.",
+  gap: "How far the objective can rise, at most, in nats as log Z, from where each MAP call was made, before its step: with the objective there it bounds log Z. The line is the gap of each call, which need not fall with every one.",
+  log_z: "The band, drawn for up to two lanes, is what is known: log Z lies within it. Its ends are the best bounds so far: above, the least sum of gap and objective at a MAP call; below, the summed weights of what was found, on a tree the objective. The line is the objective where each step led; it may cross log Z where there are loops.",
 };

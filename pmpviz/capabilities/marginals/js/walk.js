@@ -366,7 +366,7 @@ class Walk extends Player {
     }
     context.font = `${11.5 * scale}px ${this.theme.font}`;
     context.fillStyle = css(this.theme.soft);
-    const said = NEW_RHO.map((why) => `mark${changes.length === 1 ? "" : "s"}: new weights ρ of edges${why}`);
+    const said = NEW_RHO.map((why) => `mark${changes.length === 1 ? "" : "s"}: edges weighted anew (ρ)${why}`);
     const fits = (words) => context.measureText(words).width < this.main.clientWidth - wide - 10;
     context.fillText(said.find(fits) || said[said.length - 1], wide + 10, 13 * scale);
     this.ticks.setAttribute("aria-label", `rho changed at ${changes.map(([call]) => call).join(", ")}`);
