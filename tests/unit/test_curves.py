@@ -82,26 +82,19 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
     timed = next(card for card in meta["traces"] if card["id"] == "mmd-seconds")
     assert np.frombuffer(blobs[timed["lines"][0]["at"]], "<f4").tolist() == line["x"].tolist()
     assert [lane["measured"] for lane in meta["lanes"]] == [8, 8]
-    # What one in a thousand is above is drawn where a start lies above it, and tells nothing of samples so few that
-    # none does.
-    starts, most = [lane.points[0].mmd2 for lane in view.lanes], view.lanes[0].points[-1].band.most
-    assert ("most" in card["band"]) == (max(starts) > most)
-    points = (dataclasses.replace(view.lanes[0].points[0], mmd2=2 * most), *view.lanes[0].points[1:])
-    above = dataclasses.replace(view, lanes=(dataclasses.replace(view.lanes[0], points=points), view.lanes[1]))
-    far = decode(picture.update(above, Cursors(), Desk(), "none"))[0]["traces"]
-    assert next(card for card in far if card["id"] == "mmd-sweeps")["band"]["most"] == pytest.approx(most)
-    low = tuple(
-        dataclasses.replace(lane, points=(dataclasses.replace(lane.points[0], mmd2=most / 2), *lane.points[1:]))
-        for lane in view.lanes
-    )
-    few = decode(picture.update(dataclasses.replace(view, lanes=low), Cursors(), Desk(), "none"))[0]["traces"]
-    assert "most" not in next(card for card in few if card["id"] == "mmd-sweeps")["band"]
-    # Unless one that was within the noise is beyond it again: how far chance goes is what one asks then.
-    first, *_ = low[0].points
-    course = [dataclasses.replace(first, sweep=k, mmd2=share * first.band.high) for k, share in ((1, 0.5), (2, 1.1))]
-    back = dataclasses.replace(view, lanes=(dataclasses.replace(low[0], points=(first, *course)), low[1]))
-    again = decode(picture.update(back, Cursors(), Desk(), "none"))[0]["traces"]
-    assert "most" in next(card for card in again if card["id"] == "mmd-sweeps")["band"]
+    # What one in a thousand is above is a level that decides nothing, and is not drawn, however far off a lane begins,
+    # unless one that was within the noise is beyond it again: how far chance goes is what one asks then.
+    first, *_ = view.lanes[0].points
+    assert card["span"] == [0, 8]
+
+    def band(*shares: float) -> dict:
+        course = [dataclasses.replace(first, sweep=k, mmd2=share * first.band.high) for k, share in enumerate(shares)]
+        lanes = tuple(dataclasses.replace(lane, points=tuple(course)) for lane in view.lanes)
+        sent = picture.update(dataclasses.replace(view, lanes=lanes), Cursors(), Desk(), "none")
+        return next(card for card in decode(sent)[0]["traces"] if card["id"] == "mmd-sweeps")["band"]
+
+    assert "most" not in band(90, 1.1, 0.5) and "most" not in band(0.5)
+    assert band(90, 0.5, 1.1)["most"] == pytest.approx(first.band.most)
 
 
 def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(begin):

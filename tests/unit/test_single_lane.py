@@ -214,6 +214,21 @@ def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
     assert "in draw 2 of each chain, " in words.found(view) and " the exact " in words.found(view)
 
 
+@pytest.mark.parametrize(
+    ("model", "settle"), [("square:8x8,couplings=frustrated,J=1", False), ("square:8x8,J=0.4", True)]
+)
+def test_of_draws_that_are_not_right_it_is_said_whether_their_messages_settle(begin, model, settle):
+    lanes = (sampler("pmp", sweeps_per_draw=64),)
+    live = begin(Plan(model=model, chains=256, budget=64.0, lanes=lanes))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and view.truth is not None)
+    residual = view.lanes[0].draws.series.last["residual:mean"]
+    change = "" if settle else f", and messages do not settle (they change by some {residual:.2g})"
+    assert (residual < words.UNREST) == settle
+    assert words.found(view).startswith(f"Too {'low' if settle else 'high'}{change}: mean energy ")
+
+
 def test_between_draws_before_and_after_a_change_of_the_settings_there_is_none():
     draws = Draws(("sweep", "energy:mean"))
 

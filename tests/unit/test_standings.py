@@ -16,7 +16,7 @@ from tests.unit.races import PLAN, disagreeing, energies, race, wait
 
 def test_nothing_is_said_before_anything_ran(idle):
     still = race(idle, [0.001], [0.5])
-    assert standings.verdict(still) == "Nothing has run yet under these settings: press Play."
+    assert standings.verdict(still) == "Nothing has run yet: press Play."
     # Lanes that ran under others go on from there, unlike those that begin anew.
     ran = tuple(dataclasses.replace(lane, sweep=9, since=9, points=()) for lane in still.lanes)
     assert standings.verdict(dataclasses.replace(still, lanes=ran)) == (

@@ -329,10 +329,9 @@ def _mmd(scene: Scene, x: str) -> dict:
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'} lie here, too"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
-    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing, until a lane is
-    # beyond the band again: then it is seen how far chance goes. Nor has a class two levels to tell apart.
-    starts = [lane.points[0].mmd2 for lane in scene.view.lanes if lane.points]
-    if band and noise and not scene.large and (not starts or max(starts) > noise.most or _beyond_again(scene.view)):
+    # What one in a thousand is above is asked once a lane is beyond the band again: how far does chance go? Before that
+    # it would be a second level that decides nothing, and a class has none to tell apart.
+    if band and noise and not scene.large and _beyond_again(scene.view):
         band |= {"most": noise.most}
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     if scene.large and x == "sweeps" and len(scene.view.lanes) > 1:
@@ -343,6 +342,8 @@ def _mmd(scene: Scene, x: str) -> dict:
     unit = "; ".join(part for part in (foot, _from_draws(scene.view)) if part)
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
     more = {"empty": sentences.nothing_yet(scene.view), "help": told}
+    if x == "sweeps":  # The axis of the energy beneath it, of which a change of the settings takes nothing away.
+        more["span"] = [0, max(lane.sweep for lane in scene.view.lanes)]
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=unit, band=band, **more)
 
 

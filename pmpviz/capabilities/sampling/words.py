@@ -59,8 +59,10 @@ PARTED = (
 ONE_ERROR = "standard error"
 NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
 AT_START = "the start, before the first sweep."
-NOTHING_YET = "Nothing has run yet under these settings: press Play."
-GOES_ON = NOTHING_YET.replace(".", " to go on from here, Reset to begin anew.")
+NOTHING_YET = "Nothing has run yet: press Play."
+GOES_ON = "Nothing has run yet under these settings: press Play to go on from here, Reset to begin anew."
+# Messages, log-ratios, that change by more in a sweep have not settled.
+UNREST = 0.1
 
 
 def unmoved(view: LiveView) -> str:
@@ -280,7 +282,7 @@ def found(view: LiveView) -> str:
             right = "Not right" if answer.startswith("Too") else answer.split(",")[0].split(":")[0]
             right = "In doubt" if states_doubted(lane) else right
             return f"{right}: {states} {said[:1].upper()}{said[1:]}"
-        return f"{answer}: {said}"
+        return f"{answer}{_unrest(row) if answer.startswith('Too') else ''}: {said}"
     said = said[:1].upper() + said[1:]
     if lane.judged:
         point = lane.judged
@@ -294,6 +296,13 @@ def found(view: LiveView) -> str:
     if view.truth or view.truth_trouble:
         return f"{said}; there is no exact value to compare it with."
     return f"{said}; {_unknown(view)}the reference to compare it with is still being made."
+
+
+def _unrest(row: dict[str, float]) -> str:
+    """Of draws that are not right: that messages have not settled at their end, and by how much they change there."""
+    residual = row.get("residual:mean", 0.0)
+    some = significant(residual, 2)
+    return f", and messages do not settle (they change by some {some})" if residual > UNREST else ""
 
 
 def _unknown(view: LiveView) -> str:

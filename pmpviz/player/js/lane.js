@@ -319,7 +319,12 @@ export function drawSigns(legend, { states, geometry, layer }, theme, clamped, f
     const dashes = `repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`;
     signs.push(sign(dashes, "negative coupling", "pv-dashed"));
   }
-  if (bonds) signs.push(sign(css(unmetColour(theme)), UNMET_WORDS, "pv-heavy"));
+  if (bonds) {
+    const red = css(unmetColour(theme));
+    // Of a negative coupling dashed, too.
+    const dashed = `linear-gradient(90deg, ${red} 0 44%, transparent 44% 56%, ${red} 56% 72%, transparent 72% 84%, ${red} 84%)`;
+    signs.push(sign(geometry.opposed ? dashed : red, UNMET_WORDS, geometry.opposed ? "pv-heavy pv-both" : "pv-heavy"));
+  }
   legend.replaceChildren(...signs);
 }
 
