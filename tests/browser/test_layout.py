@@ -223,13 +223,14 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, CLASS_PAGES[address]) == []
     if address == "perturbation_lab":
-        # Five pictures that have no room side by side: what the solvers make of the noise in a row of its own.
+        # Six pictures that have no room side by side: what the solvers make of the noise in a row of its own.
         page.wait_for_function(
             """() => {
               const panels = [...document.querySelector(".at-panels").querySelectorAll(".at-panel")];
-              const [noise, field, ...solvers] = panels.map((panel) => panel.getBoundingClientRect().top);
+              const [field, noise, both, ...solvers] = panels.map((panel) => panel.getBoundingClientRect().top);
               const [top] = solvers;
-              return noise === field && solvers.length === 3 && solvers.every((each) => each === top) && top > noise;
+              const one = (tops) => tops.length === 3 && new Set(tops).size === 1;
+              return one([field, noise, both]) && one(solvers) && top > noise;
             }"""
         )
     if address.startswith("messages"):

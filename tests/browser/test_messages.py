@@ -112,7 +112,7 @@ def test_what_repeats_itself_says_so_and_the_heat_map_leads_out_of_it_and_the_ti
         }"""
     )
     assert {"sweep 83", "sweep 88"} <= {words.split(":")[0] for words in seen}
-    assert all(re.fullmatch(r"sweep (8[3-8]): 83 to 88 again and again \1", words) for words in seen)
+    assert all(re.fullmatch(r"sweep (8[3-8]): the last 6 replayed \1", words) for words in seen)
     the_heat_map_goes_to_the_message_that_is_clicked_and_the_timeline_back(page)
     a_graph_of_ones_own_without_factors_is_drawn(page, tmp_path)
 

@@ -21,7 +21,7 @@ COLOURED = f"""() => {{
   }}
   return (4 * drawn) / data.length;
 }}"""
-PANELS = "() => document.querySelectorAll('canvas[data-panel]').length >= 5"
+PANELS = "() => document.querySelectorAll('canvas[data-panel]').length >= 6"
 VALUES = """() => Object.fromEntries(
   [...document.querySelectorAll('canvas[data-panel]')].map((c) => [c.dataset.panel, c.dataset.values]))"""
 SOLVED = f"() => ({ENERGIES})().filter((row) => row[1] !== '…').length === 3"

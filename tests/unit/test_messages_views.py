@@ -142,7 +142,7 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
     why = "messages go round the loop, whose negative couplings are odd in number, and come back reversed"
     assert said.endswith(f": without damping {why}.")
     # The large line answers the page's question.
-    assert last.words == "Oscillates with period 6: an odd number of negative couplings on a loop."
+    assert last.words == "Oscillates with period 6: round this loop messages come back reversed."
 
 
 def test_beliefs_that_are_right_before_any_message_are_told_to_be_spoilt_by_what_goes_round():
@@ -202,7 +202,7 @@ def test_a_frustrated_loop_with_strong_fields_or_by_sum_product_comes_to_rest(co
     plan = plan.replace(graph=f"triangle:h={couplings['h']}") if "h" in couplings else plan.replace(**couplings)
     story = story_of(plan.replace(sweeps=200))
     assert story.steps[-1].status == "converged"
-    assert "odd number" not in verdict(story.record, story.errors, story.steps)
+    assert "odd in number" not in verdict(story.record, story.errors, story.steps)
 
 
 def test_half_damping_brings_the_triangle_to_rest():

@@ -239,7 +239,7 @@ def test_the_energy_of_two_spins_can_be_worked_out_from_what_is_written():
     """Of every solver's answer, with the field that is shown; J is that of the chain."""
     bench = bench_of(PERTURBATION[0].plan)
     written = board.formula(bench)
-    assert written.startswith("Energy: −(f₁x₁ + f₂x₂ + 2.40 x₁x₂ + 0.200), f the perturbed field, x 0 or 1.")
+    assert written.startswith("Energy: −(f₁x₁ + f₂x₂ + 2.40 x₁x₂ + 0.200), f the field + noise, x 0 or 1.")
     assert written.endswith(" 2.40 between 0 and 1 is J = 0.600 between spins ±1.")
     for draw in range(4):
         shown = show(bench, draw)

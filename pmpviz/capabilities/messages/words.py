@@ -122,7 +122,7 @@ def _oscillation(record, repeat: int) -> str:
     """Why the messages never come to rest, where that is known; else which of them return."""
     kind = f"Oscillates with period {record.period}"
     if _cause(record):
-        return f"{kind}: an odd number of negative couplings on a loop."
+        return f"{kind}: round this loop messages come back reversed."
     return f"{kind}: the messages of sweep {repeat} are again those of sweep {repeat - record.period}."
 
 

@@ -250,7 +250,7 @@ def formula(bench: Bench) -> str:
     written = "".join(f" {'+' if value >= 0 else '−'} {word}" for value, word in terms + numbers).removeprefix(" + ")
     spins = f" {significant(weights[0])} between 0 and 1 is J = {significant(weights[0] / 4)} between spins ±1."
     same = spins if np.ptp(weights) < SAME_WEIGHT else ""
-    return f"Energy: −({written}), f the perturbed field, x 0 or 1.{same}"
+    return f"Energy: −({written}), f the field + noise, x 0 or 1.{same}"
 
 
 def settled(solver: MapOracle, found: Solution) -> str:

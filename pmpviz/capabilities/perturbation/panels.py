@@ -33,7 +33,7 @@ class Panel:
 
 
 def perturbed(view: LabView, dark: bool) -> list[Panel]:
-    """What is seen of a scene, the noise, the perturbed field, and what each solver makes of it."""
+    """What is seen of a scene, or the field, the noise, their sum, and what each solver makes of it."""
     if view.bench is None or view.shown is None:
         return []
     shown, bench = view.shown, view.bench
@@ -41,8 +41,11 @@ def perturbed(view: LabView, dark: bool) -> list[Panel]:
     if bench.scene is not None:
         words = "blank where hidden" if np.isnan(bench.scene.seen).any() else "with flipped pixels"
         found.append(_panel(bench, "seen", words, bench.scene.seen.ravel(), "state", dark))
+    else:
+        field = shown.field - shown.noise
+        found.append(_panel(bench, "field", f"±{_limit(field)}", field, "field", dark))
     found.append(_panel(bench, "noise", f"±{_limit(shown.noise)}", shown.noise, "field", dark))
-    found.append(_panel(bench, "perturbed field", f"±{_limit(shown.field)}", shown.field, "field", dark))
+    found.append(_panel(bench, "field + noise", f"±{_limit(shown.field)}", shown.field, "field", dark))
     for label, solution, picture in zip(bench.labels, shown.solutions, shown.pictures, strict=True):
         if solution is not None and picture is not None:
             words = f"energy {significant(-solution.value, 5)}"

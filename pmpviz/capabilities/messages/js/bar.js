@@ -92,7 +92,7 @@ export class Timeline {
     const many = replay.sweeps > 1; // Of one sweep messages are counted alone.
     const first = replay.sweeps - replay.record.period + 1;
     const words = looping
-      ? `sweep ${Math.max(first, sweep)}: ${first} to ${replay.sweeps} again and again`
+      ? `sweep ${Math.max(first, sweep)}: the last ${replay.record.period} replayed`
       : told
         ? many ? `sweep ${sweep} of ${replay.sweeps}${rests ? ":" : ","} ${message}` : `${message}${told > head ? ", on its way" : ""}`
         : many ? `before sweep 1 of ${replay.sweeps}` : "before the first message";

@@ -21,11 +21,11 @@ export class Answers {
   draw(rows, shape, theme, scale, high = 0) {
     const abreast = high && this.root.clientWidth >= ABREAST;
     this.root.style.gridTemplateColumns = abreast ? `repeat(${Math.max(FEWEST, rows.length)}, minmax(0, 1fr))` : "";
-    // What solvers make of the noise stands in a row of its own, where five have no room side by side.
+    // What solvers make of the noise stands in a row of its own, where six have no room side by side.
     const narrow = this.root.clientWidth < 3 * SMALL;
-    const five = rows.length === 5 && rows[0].title === "noise" && !abreast && !narrow;
-    this.root.classList.toggle("at-five", five);
-    const large = five ? Math.max(SMALL, Math.min(LARGE, OF_TWO * window.innerHeight)) : LARGE;
+    const parted = rows.length === 6 && rows[0].title === "field" && !abreast && !narrow;
+    this.root.classList.toggle("at-parted", parted);
+    const large = parted ? Math.max(SMALL, Math.min(LARGE, OF_TWO * window.innerHeight)) : LARGE;
     while (this.panels.length > rows.length) this.panels.pop().root.remove();
     while (this.panels.length < rows.length) {
       this.panels.push(panel());

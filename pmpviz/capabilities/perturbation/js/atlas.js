@@ -329,8 +329,9 @@ class Board extends Stage {
     // From 1 on, as people count; links and exports count from 0.
     this.heading.textContent = `Perturbation ${shown.draw + 1}${moved}, and what solvers make of it`;
     const signed = (title, values) => ({ title, values, kind: "field", limit: limitOf(values), words: ends(limitOf(values), values.length) });
-    const rows = [signed("noise", noise), signed("perturbed field", field)];
-    if (shown.seen) rows.unshift({ title: "seen", values: shown.seen, kind: "state", words: shown.seen.some(Number.isNaN) ? "blank where hidden" : "with flipped pixels" });
+    const rows = [signed("noise", noise), signed("field + noise", field)];
+    if (!shown.seen) rows.unshift(signed("field", field.map((value, k) => value - noise[k])));
+    else rows.unshift({ title: "seen", values: shown.seen, kind: "state", words: shown.seen.some(Number.isNaN) ? "blank where hidden" : "with flipped pixels" });
     const restless = atlas && atlas.values.rest[this.map.here()] === 1; // Its messages, undamped.
     shown.solvers.forEach((solver, s) => rows.push(own ? this.owned(solver, s, pixel) : asked(solver, restless)));
     return rows;

@@ -7,7 +7,7 @@ const FEW = 2; // Sites with their numbers in them.
 // The ends of a colour scale. Before a class captions are short, and two circles have their numbers in them.
 export function ends(limit, count) {
   const most = number(Number(limit.toPrecision(2))); // As the circles have it.
-  if (enlarged() > 1) return count > FEW ? `blue −${most} to ${most}` : "";
+  if (enlarged() > 1) return count > FEW ? `−${most} blue to ${most}` : "";
   return `blue −${most} to orange ${most}`;
 }
 
