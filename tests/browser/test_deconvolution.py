@@ -216,4 +216,4 @@ def test_a_class_sees_images_beside_the_features(open_page, server):
         })"""
     )
     assert page.locator(".dc-images .dc-legend").inner_text().split("\n") == ["missing", "too much"]
-    assert page.locator(".dc-pale").inner_text() == "pale: unsure"
+    assert page.locator(".dc-pale").inner_text() == "pale pixels: unsure"

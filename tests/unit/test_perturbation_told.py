@@ -40,7 +40,8 @@ def test_everything_is_computed_and_drawn():
     assert view.trouble is None and view.done and view.tally.draws == 512 and view.atlas.rows == len(view.atlas.axis)
     for dark in (False, True):
         panels = [*perturbation_panels.perturbed(view, dark), *perturbation_panels.averages(view, dark)]
-        assert len(panels) == 5 + 7 and "energy" in panels[4].words
+        assert len(panels) == 6 + 7 and "energy" in panels[5].words
+        assert [panel.title for panel in panels[:3]] == ["field", "noise", "field + noise"]
         head, blobs = decode(board.update(view, "state", dark))
         assert head["atlas"]["rows"] == head["atlas"]["side"] == len(view.atlas.axis)
         assert {layer["id"] for layer in head["layers"]} <= set(head["atlas"]["values"])

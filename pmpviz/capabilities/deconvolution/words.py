@@ -131,12 +131,13 @@ def computing(view: DeconvolutionView, device: str) -> str:
         what += f" ({spare} spare, not counted)" if spare > 0 else ""
     held = np.asarray(problem.target.evidence.mask)
     gwg = any(lane.algorithm == "gwg" for lane in view.lanes)
-    of_all = f" of {integer(held.size)}{', by all of which a sweep of GWG is counted' if gwg else ''}"
+    of_all = f" of {integer(held.size)}" if held.any() else ""
+    counted = ", by all of which a sweep of GWG is counted" if gwg and of_all else ""
     lane = view.lanes[0]
     whose = f"{short_name(lane)} makes " if len(view.lanes) > 1 else ""
     rate = f"{whose}{significant(lane.sweep / lane.seconds)} sweeps a second, " if lane.seconds and lane.sweep else ""
     unaries = "" if view.plan.convention == "exact" else ", the location unaries of the authors' code"
-    unknown = f"{integer(int((~held).sum()))} unknown binary variables{of_all if held.any() else ''}"
+    unknown = f"{integer(int((~held).sum()))} unknown{of_all} binary variables{counted}"
     return f"{what}, {unknown}{unaries}; {rate}{device}"
 
 

@@ -158,10 +158,10 @@ def _pictures() -> None:
     if not view.lanes or view.train is None:
         return
     dark, shown = st.context.theme.type == "dark", min(SHOWN_DATA, len(view.train))
+    st.caption(f"The data: {shown} of {integer(len(view.train))} pictures")
     st.image(
         # Within its address: a file of Streamlit's may be gone before a browser, which asks late, has it.
         filters.data_address(filters.pictures_image(learning.some_of(view.train.x, shown), view.train.shape, dark)),
-        caption=f"The data: {shown} of {integer(len(view.train))} pictures",
         width=DATA_WIDTH,
     )
 

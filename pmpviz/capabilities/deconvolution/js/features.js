@@ -144,7 +144,7 @@ export class FeatureLane extends Figure {
 
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
   paint(frame, theme, chosen, stamps, pointed) {
-    const near = `${theme.dark ? "dim" : "pale"}: unsure`; // As the ground is.
+    const near = `${theme.dark ? "dim" : "pale"} pixels: unsure`; // As the ground is.
     if (this.pale.textContent !== near) this.pale.textContent = near;
     if (!this.size) return;
     this.painted = frame;
