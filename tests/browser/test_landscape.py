@@ -326,7 +326,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
         "the ball, pushed, and its way",
         "to the state drawn there",
         "earlier stops, by state drawn",
-        "the wells, darker: deeper",
+        "the sum upside down, darker: deeper",
     ]
     assert key.locator(".ls-entry > span:last-child").all_inner_texts() == told
     # Nothing of the picture runs over what its signs are.

@@ -18,7 +18,7 @@ const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
   "Draw or drag noise: its best state falls into a bar. " +
-  "Lines pull alike (orange) or apart (blue); dots, messages, up (orange) or down. Numbers: field + noise + messages.";
+  "Orange lines pull alike, blue apart; dots, messages: orange up, blue down. Numbers: field + noise + messages.";
 
 class Spins extends Stage {
   constructor(parent) {

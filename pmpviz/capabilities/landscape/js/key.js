@@ -10,7 +10,7 @@ const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
 export function signsOf({ gibbs, memory, layer, dark }) {
   const walk = gibbs ? [["line", "to a point drawn"]] : [["ball", "the ball, pushed, and its way"]];
   if (memory) return [...walk, ["drawn", "to the spins drawn there"], ["stop", "earlier stops, by nearest picture"]];
-  const ground = { [SUM]: ["shade", `the wells, ${dark ? "brighter" : "darker"}: deeper`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
+  const ground = { [SUM]: ["shade", `the sum upside down, ${dark ? "brighter" : "darker"}: deeper`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
   return [["state", "a state; larger: likelier"], ...walk, ["drawn", "to the state drawn there"], ["stop", "earlier stops, by state drawn"], ...(ground ? [ground] : [])];
 }
 
