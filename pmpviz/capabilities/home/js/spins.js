@@ -2,7 +2,7 @@
 
 import { mounted, Stage } from "../pmpviz.player/component.js";
 import { opened } from "../pmpviz.player/decode.js";
-import { make } from "../pmpviz.player/theme.js";
+import { enlarged, make } from "../pmpviz.player/theme.js";
 import { Histogram } from "./histogram.js";
 import { Net } from "./net.js";
 import { NoiseBar } from "./noise_bar.js";
@@ -209,7 +209,7 @@ function fallen({ counts, own_counts }) {
 }
 
 function found({ state, best }) {
-  return state === best ? "the best of 32 states under this noise" : "not the best of 32 states under this noise";
+  return `${state === best ? "" : "not "}the best of 32 states${enlarged() > 1 ? "" : " under this noise"}`; // A class has no room.
 }
 
 // What a spin's total is made of.
