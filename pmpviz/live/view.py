@@ -27,7 +27,7 @@ class View:
 
 
 # Seconds of computing, all lanes' together, which one press of play may take away.
-SOON = 120.0
+SOON = 300.0
 
 
 def over(view: View) -> bool:

@@ -202,13 +202,11 @@ def mmd_help(view: LiveView) -> str:
     label = "exact ones where the model allows it, else those of a long run" if view.truth is None else view.truth.label
     return (
         "MMD² says how far a lane's samples are from the model's law, 0 for none. It compares them with the reference: "
-        f"samples of that law ({label}). Samples of the very same law differ by chance, too: as many of them as the "
-        "lane has lie in the grey band or below in 95 of 100 comparisons, and above a dotted line in one of 1 000: "
-        "where a law has two hills some lie far above the band. A lane in the band can no longer be told "
-        "from them by their pairs of sites; a verdict waits for its energy, too. All chains together may be in it "
-        "while each is still where it began: R-hat in the table sees that. All looks share one reference: where that "
-        "is an unlucky one, exact draws lie above together. As an unbiased estimate it falls about 0 on either "
-        "side: what is below the axis stands at its foot, lanes in turns; the pointer tells its value."
+        f"samples of that law ({label}). As many samples of the very same law lie in the grey band or below it in 95 "
+        "of 100 comparisons, and above a dotted line in one of 1 000. A lane in the band can no longer be told from "
+        "them by their pairs of sites; a verdict waits for its energy, too. All chains together may be in it while "
+        "each is still where it began: R-hat in the table sees that. All looks share one reference: by an unlucky one "
+        "exact draws lie above together. An estimate may be below 0: it stands at the foot, the pointer tells it."
         + (FROM_DRAWS if any(lane.draws is not None and lane.draws.length > 1 for lane in view.lanes) else "")
     )
 
