@@ -195,6 +195,20 @@ STANDING = f"""async () => {{ {MODULE}
 }}"""
 
 
+# How many names are written of an exact value since a place on a chart of 100 by 100 pixels.
+SINCE = f"""async (since) => {{ {MODULE}
+  const {{ drawExact }} = await of("/levels.js");
+  const [written, px, nothing] = [[], (value) => value, () => 0];
+  const drawing = {{ beginPath: nothing, moveTo: nothing, lineTo: nothing, stroke: nothing, fillText: nothing }};
+  const context = {{ measureText: () => ({{ width: 30 }}), strokeText: (words) => written.push(words), ...drawing }};
+  const theme = {{ text: [0, 0, 0], ground: [0, 0, 0] }};
+  const trace = {{ exact: {{ y: 50, label: "exact", since, earlier: [{{ y: 80, until: since }}] }} }};
+  const area = () => ({{ left: 0, right: 100, top: 0, bottom: 100 }});
+  drawExact({{ context, theme, trace, area, named: {{}}, lines: [], x: {{ px }}, y: {{ px }} }});
+  return written.length;
+}}"""
+
+
 # Where the exact line's name is written on a chart of 100 by 100 pixels: boxes of other names, then heights of curves.
 NAMED = f"""async ([boxes, ...curves]) => {{ {MODULE}
   const {{ nameExact }} = await of("/names.js");
@@ -563,6 +577,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # A band's name is cut to its beginning rather than written over a line.
     assert page.evaluate(BAND, [300, 310]) == ["noise: 12 letters"] and page.evaluate(BAND, [95, 99]) == ["noise"]
     # Words of a mark stand at the top, or beneath the curve that is there.
+    # Just after a change the new value's line has no length: its name would stand at the old one's.
+    assert [page.evaluate(SINCE, since) for since in (60, 100)] == [1, 0]
     low, high = [90, 90, 90], [10, 10, 10]
     assert page.evaluate(MARKED, [low, None]) == [12] and page.evaluate(MARKED, [high, None]) == [24]
     # Nor does the exact line strike them out.

@@ -50,7 +50,10 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     assert out.startswith(f"{came}, though its MMD² is above it now. Lane 1 had not after 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
     assert "Lane 2 first came within the noise of 16 samples after 2 sweeps. Lane 1 had" in at_once
-    assert "None is within the noise. Lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
+    none = race(idle, slow, quick[:5])
+    assert "None is within the noise. Lane 2 is nearest" in standings.verdict(none)
+    exact = dataclasses.replace(none, lanes=(none.lanes[0], dataclasses.replace(none.lanes[1], guarantee="exact")))
+    assert "None is within the noise, Lane 2 by chance alone. Lane 2 is nearest" in standings.verdict(exact)
 
 
 def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_s(idle):

@@ -334,7 +334,9 @@ def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple
         return NO_NOISE, f"MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.
     yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane, _ in raced) else ""
-    none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
+    none = f"None of the others is within it{yet}" if others else f"None is within the noise{yet}"
+    by_chance = [lane.label for lane, _ in raced if lane.guarantee == "exact"]
+    none += f", {listed(by_chance)} by chance alone." if by_chance else "."
     second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]

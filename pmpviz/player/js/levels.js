@@ -56,7 +56,8 @@ export function drawExact(chart) {
     const place = (at) => Math.min(Math.max(chart.x.px(at), area.left), area.right);
     const from = each.since ? place(each.since) : area.left;
     drawLevel(chart, from, each.until === undefined ? area.right : place(each.until), y);
-    if (each === exact) nameExact(chart, area, from, y);
+    // Just after a change the new law's has no length: its name would stand at the old one's line.
+    if (each === exact && from < area.right - 1) nameExact(chart, area, from, y);
   }
 }
 
