@@ -380,7 +380,7 @@ def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_
     assert page.evaluate("document.querySelector('.pv-bar').getBoundingClientRect().top") == top
     as_many_corners_have_a_circle_as_the_words_say_that_are_mixed(page)
     page.goto(f"{server}/frank_wolfe?preset=stall&speed=5")
-    wait_lanes(page, 4)
+    wait_lanes(page, 3)
     walked_to_its_end(page)
 
 
@@ -491,7 +491,7 @@ def test_before_a_class_what_was_found_stands_before_its_average(server, open_pa
 
 def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows_and_all_lanes_are_seen(server, open_page):
     page = open_page(f"{server}/frank_wolfe?preset=stall&class=1", viewport={"width": 1024, "height": 768})
-    wait_lanes(page, 4)
+    wait_lanes(page, 3)
     heights = """() => ["canvas.pv-chart", ".pv-verdict"]
       .map((each) => document.querySelector(`.pv-side ${each}`).getBoundingClientRect().height)"""
     page.wait_for_selector(".pv-side canvas.pv-chart")
@@ -510,5 +510,5 @@ def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows_and_al
         page.set_viewport_size({"width": width, "height": height})
         rest(page)
         page.wait_for_function(
-            f"document.querySelector('.wk-line:nth-child(4)').getBoundingClientRect().bottom <= {height}"
+            f"document.querySelector('.wk-line:nth-child(3)').getBoundingClientRect().bottom <= {height}"
         )

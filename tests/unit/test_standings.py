@@ -50,10 +50,22 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     assert out.startswith(f"{came}, though its MMD² is above it now. Lane 1 had not after 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
     assert "Lane 2 first came within the noise of 16 samples after 2 sweeps. Lane 1 had" in at_once
-    none = race(idle, slow, quick[:5])
-    assert "None is within the noise. Lane 2 is nearest" in standings.verdict(none)
-    exact = dataclasses.replace(none, lanes=(none.lanes[0], dataclasses.replace(none.lanes[1], guarantee="exact")))
-    assert "None is within the noise, Lane 2 by chance alone. Lane 2 is nearest" in standings.verdict(exact)
+    assert "None is within the noise. Lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
+
+
+def test_samples_of_the_law_itself_neither_come_into_the_noise_nor_stay_above_it_but_by_chance(idle):
+    def said(*curves):
+        view = race(idle, *curves)
+        lanes = (*view.lanes[:-1], dataclasses.replace(view.lanes[-1], label="Exact", guarantee="exact"))
+        return standings.verdict(dataclasses.replace(view, lanes=lanes))
+
+    chance = "Exact draws from the law itself: where it is above the noise, that is chance."
+    slow, quick = [0.5, 0.4, 0.3, 0.2], [0.5, 0.2, 0.009, 0.008]
+    for exact in ([0.02, 0.02, 0.02, 0.012], [0.02, 0.02, 0.02, 0.009]):
+        assert said(slow, exact).startswith(f"{chance} Lane 1 has not come within it (MMD² 0.200 ")
+        assert said(quick, exact).startswith("Lane 1 came within the noise of 16 samples after 2 sweeps. ")
+        assert said(quick, exact).endswith(chance) and said(quick, exact).count("Exact") == 1
+    assert said(slow, [0.005, 0.005, 0.005, 0.005]).startswith("Exact is within the noise from the start")
 
 
 def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_s(idle):

@@ -6,8 +6,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import gap_of
-from pmpviz.capabilities.marginals.words import CLOSED, centre, error, exact_p1, rise, steps_of
+from pmpviz.capabilities.marginals.words import CLOSED, centre, error, exact_p1, steps_of
 from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
@@ -58,9 +57,7 @@ def _led(lane: InferenceLaneView) -> str:
     """What the gap has led to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
         return ""
-    left = rise(lane)
-    higher = f"some {significant(gap_of(lane.trace[-1]), 2)}" if left is None else f"at most {significant(left, 2)}"
-    return f" The walk ends there ({higher} is left to climb): with a loop near the exact answer, not at it."
+    return " The walk ends: the graph has a loop, so it is near exact, not at it."
 
 
 def in_use(lane: InferenceLaneView) -> int:

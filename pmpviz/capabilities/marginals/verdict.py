@@ -105,18 +105,6 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     return f"{then}: that maximum lies elsewhere."
 
 
-STRAY = (
-    "On the way some were nearer, and errors do not rank the walks: with loops what all climb to lies beside the exact "
-    "ones."
-)
-
-
-def _all_strayed(view: InferenceView) -> str:
-    """That marginals were nearer on the way, where a climb has led some lane away from them."""
-    strayed = any(_strayed(view, lane) for lane in view.lanes if lane.trace)
-    return STRAY if strayed else ""
-
-
 def _blank(view: InferenceView) -> float | None:
     """How far off 1/2 for every variable would be; None where the exact marginals are not known."""
     exact = exact_p1(view)
@@ -360,14 +348,14 @@ ANSWERS: dict[str, Callable[[InferenceView], str]] = {
 BENEATH: dict[str, tuple[Callable[[InferenceView], str], ...]] = {
     "": (compared,),
     "cube": (compared,),
-    "stall": (bounded, compared, _all_strayed),
+    "stall": (bounded, compared),
     "ratios": (estimates,),
     "inflated": (compared,),
     "error-bars": (_promised,),
     "segmentation": (bounded,),
 }
 # Letters of that.
-LONG = {"cube": 176, "stall": 310, "ratios": 160, "inflated": 216, "error-bars": 208, "segmentation": 160}
+LONG = {"cube": 176, "stall": 200, "ratios": 160, "inflated": 216, "error-bars": 208, "segmentation": 160}
 
 
 __all__ = ["ANSWERS", "letters", "said"]

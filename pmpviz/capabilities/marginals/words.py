@@ -22,6 +22,7 @@ UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 LEAST_REST = 5e-3
 # What a walk climbs, where it is first met.
 OBJECTIVE = "(μ's mean score plus its entropy)"
+WEIGHTS = "(the log of all states' added weights)"
 # What a gap by an exact oracle, over the marginal polytope, is called.
 CERTIFIED = "certified"
 # How a walk's end begins to be told where its gap is as small as was asked for.
@@ -102,43 +103,21 @@ def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
         return ""
     said = f"The objective {OBJECTIVE} is {significant(value, 4)}"
     if exact is None:
-        return f"{said}. {_maximum(lane, None)}"
+        return f"{said}. {_maximum(lane)}"
     off = value - exact
     if abs(off) <= ALIKE * abs(exact):
-        return f"{said}, as is the exact log Z. {_maximum(lane, off)}"
+        return f"{said}, as is the exact log Z {WEIGHTS}. {_maximum(lane)}"
     crossing = ", which it may cross" if off < 0 and not (on_tree(lane) or lane.done) else ""
     side = "below" if off < 0 else "above"
-    return f"{said}, {significant(abs(off))} {side} the exact log Z{crossing}. {_maximum(lane, off)}"
+    return f"{said}, {significant(abs(off))} {side} the exact log Z {WEIGHTS}{crossing}. {_maximum(lane)}"
 
 
-def _maximum(lane: InferenceLaneView, off: float | None) -> str:
-    """How the maximum, to which the gap is told, lies to log Z, from which the objective is so far off."""
+def _maximum(lane: InferenceLaneView) -> str:
+    """How the maximum, to which the gap is told, lies to log Z."""
     if on_tree(lane):
         return "Without a loop its maximum is log Z itself: no gap means solved."
-    left, changes = rise(lane), rho_changes(lane)
-    lies = "is an upper bound of log Z"
-    if off is not None and left is not None and off > 0:
-        # Where ρ changes another one may have proved less than this one leaves open.
-        lies = f"is {f'at least {significant(off)} above log Z' if changes else _between(off, off + left)}"
-    here = " at this ρ" if changes else ""
-    return f"With loops its maximum{here} {lies}, and not log Z itself."
-
-
-def rise(lane: InferenceLaneView) -> float | None:
-    """How far a walk's objective can still rise from μ, at most: to the least bound that MAP calls at this ρ proved;
-    None where they prove none, or ρ is another one since the last of them."""
-    if lane.promise != CERTIFIED or math.isnan(lane.objective):
-        return None
-    bounds = [record["bound"] for record in lane.trace if record["rho_update"] == lane.rho_update]
-    known = [bound for bound in bounds if bound is not None]
-    return max(0.0, min(known) - lane.objective) if known else None
-
-
-def _between(low: float, high: float) -> str:
-    """`0.152 above log Z`, or between two numbers, which later steps bring together."""
-    numbers = list(dict.fromkeys(significant(each) for each in (low, high)))
-    known = ", as far as is known yet" if len(numbers) > 1 else ""
-    return f"{' to '.join(numbers)} above log Z{known}"
+    here = " at this ρ" if rho_changes(lane) else ""
+    return f"With loops its maximum{here} is an upper bound of log Z, and not log Z itself."
 
 
 def ended(lane: InferenceLaneView, corrected: bool = False) -> str:

@@ -67,23 +67,32 @@ def verdict(view: LiveView, brief: bool = False) -> str:
     if view.truth is not None and not view.truth.settled:
         return f"No winner: the reference is a long run, and {view.truth.check}."
     begun = [lane for lane in view.lanes if at_home(view, lane)]
-    passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
-    within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]
+    strayed = [lane for lane in view.lanes if _by_chance(lane)]
+    rest = [lane for lane in view.lanes if lane not in begun and lane not in strayed]
+    passed = [(lane, came) for lane in rest if (came := arrival(view, lane))]
+    within = [lane for lane in rest if lane.passage or lane.begins_within]
     halves = [lane for lane in within if not arrival(view, lane)]
     wrong = [lane for lane in halves if energy_parts(view, lane)]
     half = _halves(view, [lane for lane in halves if lane not in wrong])
-    still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
+    still = [lane for lane in rest if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
     home = [_at_home(view, begun)] if begun else []
+    home += [f"{lane.label} draws from the law itself: where it is above the noise, that is chance" for lane in strayed]
+    known = bool(begun or strayed)
     # What decides comes first: an energy that stays wrong, which MMD^2 does not see.
     decides = _halves(view, wrong)
     if passed:
-        first = _passages(view, passed, bool(begun), bool(wrong))[: 1 if brief else None]
+        first = _passages(view, passed, known, bool(wrong))[: 1 if brief else None]
         said = [*decides, *first, *half, *_not_yet(view, still, brief), *unsaid, *home]
         return f"{' '.join(map(full_sentence, said))}{_since(view)}"
     lacking = [f"{'; '.join(unsaid)}."] if unsaid else []
-    nearest = [_nearest(_side_by_side(view, still), bool(begun or halves), lacking)] if still else lacking
+    nearest = [_nearest(_side_by_side(view, still), known or bool(halves), lacking)] if still else lacking
     return " ".join([*(f"{each}." for each in (*decides, *half, *home)), *nearest])
+
+
+def _by_chance(lane: LaneView) -> bool:
+    """Whether it draws from the law itself and yet was beyond the noise when it was first compared: by chance."""
+    return lane.guarantee == "exact" and lane.judged is not None and not lane.begins_within
 
 
 def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
@@ -334,9 +343,7 @@ def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple
         return NO_NOISE, f"MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.
     yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane, _ in raced) else ""
-    none = f"None of the others is within it{yet}" if others else f"None is within the noise{yet}"
-    by_chance = [lane.label for lane, _ in raced if lane.guarantee == "exact"]
-    none += f", {listed(by_chance)} by chance alone." if by_chance else "."
+    none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
     second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +17,11 @@ from pmpviz.live.view import View
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SceneView(View):
-    """An immutable picture of a live learning."""
+    """An immutable picture of a live learning, which goes on to iteration `end`; to none where that is infinite."""
 
     plan: ScenePlan
     lanes: tuple[SceneLaneView, ...] = ()
+    end: float = math.inf
 
 
 class LiveScenes(LiveJob):
@@ -72,6 +74,16 @@ class LiveScenes(LiveJob):
         """The rest of a round that was paused in, or another one."""
         super()._step()
         self._turn = self._behind() or self._turn
+
+    def _left(self, lane: SceneLane) -> float:
+        """A change is of one iteration for all lanes, and so is the end that is counted from it."""
+        return self._ends() - lane.count
+
+    def _extras(self) -> dict[str, Any]:
+        return {"end": self._ends()}
+
+    def _ends(self) -> float:
+        return max(self._changed_at.values(), default=0) + self.plan.budget if self.plan.budget else math.inf
 
     def _used(self, lane: SceneLane) -> float:
         return lane.count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ from pmpviz.capabilities.segmentation.evidence import Apart
 from pmpviz.capabilities.segmentation.lane import ColourAlone, Point, SceneLaneView, colour_alone, given
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
+from pmpviz.live.view import over
 from pmpviz.metrics.boundaries import WIDTH
 from pmpviz.models.scene_field import WEIGHTS
 from pmpviz.player.model_words import listed
@@ -69,9 +71,21 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     alt = "p(animal) of every pixel of every scene: training scenes above, those held out below"
     back = "" if desk.at is None else f"Looking back at iteration {integer(desk.at)}: "
     said = back + verdict(then)
-    own = {"said": [said, *numbers(then)], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
+    beneath = " ".join([*_to_come(view), *numbers(then)])
+    own = {
+        "said": [said, *filter(None, [beneath])],
+        "alt": alt,
+        "unit": "iterations",
+        "scenes": _scenes(envelope, view),
+    }
     own["of"] = desk.at
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **own)
+
+
+def _to_come(view: SceneView) -> list[str]:
+    """How far a learning that has begun goes on."""
+    begun = any(lane.count for lane in view.lanes) and not over(view)
+    return [f"It goes on to iteration {integer(int(view.end))}."] if begun and view.end < math.inf else []
 
 
 def looked_at(view: SceneView, at: int | None) -> SceneView:
@@ -189,9 +203,9 @@ def _head(view: SceneView, lanes: Sequence[SceneLaneView], now: Sequence[Point])
         return "Not yet"
     if min(better) < scenes:
         if len(set(better)) == 1:
-            return f"In {better[0]} of {scenes} held out"
+            return f"Yes in {better[0]} of {scenes} held out"
         told = [f"in {count} of {scenes} by {lane.label}" for count, lane in zip(better, lanes, strict=True)]
-        return f"Held out, {listed(told)}"
+        return f"Yes {listed(told)}, held out"
     return {1: "Yes for the one held out", 2: "Yes for both held out"}.get(scenes, f"Yes for all {scenes} held out")
 
 
@@ -208,7 +222,7 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     (least, fast), (most, slow) = order[0], order[-1]
     if not 0 < FASTER * least <= most:
         return ""
-    return f" Equally few: {fast} takes {seconds(least, 2)} an iteration, {slow} {seconds(most, 2)}."
+    return f" Within ½ point: {fast} takes {seconds(least, 2)} an iteration, {slow} {seconds(most, 2)}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:
