@@ -71,7 +71,7 @@ PRESETS: tuple[Preset, ...] = (
         "Fully frustrated",
         "square:32x32,couplings=frustrated,J=1",
         1.0,
-        "In every plaquette at least one bond must break, so no order survives.",
+        "In every square of four couplings at least one cannot be met, a quarter of all: no order survives.",
     ),
     Preset(
         "strong_chain",

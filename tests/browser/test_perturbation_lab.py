@@ -143,7 +143,7 @@ def no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(page) -> None:
           const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
           const { named, outside } = await import(own.find((name) => name.includes("map.js")));
           const beyond = [[0, 6], [-7, 0], [7, 7]].map((noise) => outside(...noise, 6.2));
-          const axis = [60, 50, 40, 10].map((room) => named("noise of spin 1", (words) => words.length < room));
+          const axis = [60, 50, 40, 10].map((room) => named("noise of spin 1", (words) => words.length < room, true));
           return [axis, beyond.join(" "), ...rows.map((row) => nameAt(...row))];
         }""",
         ROWS,

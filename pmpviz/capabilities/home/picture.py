@@ -71,8 +71,7 @@ def words(hand: Hand) -> str:
     chance = expected_distance(hand.little.law, count)
     far = f"total variation {significant(hand.distance)}"
     if count == 1:
-        off = f"a single exact draw is {significant(chance)} off on average"
-        return f"One random draw is in the histogram: {far}, {off}. Press “1 000 more”."
+        return f"One random draw is in the histogram, and tells little. Press “1 000 more”."
     far += f" after {integer(count)} random draws"
     if count < ENOUGH:
         off = f"as many exact draws are {significant(chance)} off on average"

@@ -108,7 +108,7 @@ def lost_words(view: LabView) -> list[str]:
 
 def fallen_or_not(bench: Bench) -> str:
     """Of two spins noises fall one by one as samples: what is said of all of them is not of those that have."""
-    return ", shown as dots yet or not" if bench.potentials.n == 2 else ""
+    return ", dots to come included" if bench.potentials.n == 2 else ""
 
 
 def so_many(tally: Tally) -> str:

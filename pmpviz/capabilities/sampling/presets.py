@@ -266,7 +266,7 @@ QUESTIONS = {
     "paper_graph": "What can be said of draws where no exact answer is within reach?",
     "paper_four": "Four spins, sixteen states: does each come as often as it should?",
     "glass": "Many valleys of nearly equal energy: do independent draws lie deep enough?",
-    "villain": "Every square leaves a coupling unmet: have draws by max-product the right energy?",
+    "villain": "At least a quarter of couplings stay unmet: have draws by max-product the right energy?",
     "strong_chain": "The ends of a chain hear of each other by its links: have its draws the right energy?",
     "triangular": "Three spins cannot all differ: have draws by max-product the right energy?",
     "honeycomb": "With three neighbours instead of four: have draws by max-product the right energy?",

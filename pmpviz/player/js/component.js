@@ -191,6 +191,13 @@ export class Stage extends Component {
     // A button that was clicked before would be pressed again when the key is let go.
     if (name === "play") document.addEventListener("keyup", (up) => up.preventDefault(), { once: true, capture: true });
     if (!event.repeat || this.repeating.includes(name)) this.act(name);
+    if (name === "play") this.comeInSight();
+  }
+
+  // What begins to move beneath the window is brought into it.
+  comeInSight() {
+    const { play } = this.bar.buttons;
+    if (play && play.getBoundingClientRect().top > window.innerHeight) this.root.scrollIntoView({ block: "nearest" });
   }
 
   // A download button gives up the focus while its file is made, and the dialog then no longer hears Escape.

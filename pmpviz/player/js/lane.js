@@ -3,6 +3,7 @@
 import { frameHash } from "./decode.js";
 import { Figure } from "./figure.js";
 import { painterFor, thumbnailFor } from "./painters.js";
+import { faint } from "./raster.js";
 import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands, unmetColour } from "./theme.js";
 
 const RING = 2000;
@@ -318,6 +319,10 @@ export function drawSigns(legend, { states, geometry, layer }, theme, clamped, f
     const colour = css(theme.dark ? OPPOSED.dark : OPPOSED.light);
     const dashes = `repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`;
     signs.push(sign(dashes, "negative coupling", "pv-dashed"));
+  }
+  if (layer?.kind === "bonds" && !states) {
+    const [pale, dim] = faint(theme).map(css);
+    signs.push(sign(`linear-gradient(90deg, ${pale} 50%, ${dim} 50%)`, "states 0, 1", "pv-two"));
   }
   if (bonds) {
     const red = css(unmetColour(theme));

@@ -17,6 +17,8 @@ const SMALL = 8;
 const [PALE, DIM] = [0.06, 0.3];
 const WALL = 0.24;
 
+export const faint = (theme) => [PALE, DIM].map((share) => mix(theme.paper, theme.ink, share));
+
 // Which site each pixel of the smallest true picture shows; -1 is the gap between planes.
 function rasterMap(geometry, n) {
   const rows = geometry.rows || 1;
@@ -89,7 +91,7 @@ export class RasterPainter {
     const { map, width: cols, cell } = this;
     const high = map.length / cols;
     this.prepare(1);
-    this.spins(bits, [PALE, DIM].map((share) => word(mix(theme.paper, theme.ink, share))));
+    this.spins(bits, faint(theme).map(word));
     this.scratch.getContext("2d").putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.scratch, 0, 0, width, height);

@@ -1,6 +1,6 @@
 // Five spins on a ring: couplings as lines, messages on their way, and what each spin has come to.
 
-import { css, enlarged, haloed, mix, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, haloed, mix, OPPOSED, sized } from "../pmpviz.player/theme.js";
 import { isUp, signColour, signed, SPINS } from "./signs.js";
 
 const RADIUS = 21;
@@ -63,7 +63,8 @@ export class Net {
 
   edge(i, j, J) {
     const { context, theme } = this;
-    context.strokeStyle = css(mix(theme.ground, signColour(J, theme), 0.75));
+    // As couplings are everywhere: violet and dashed where they pull apart. Orange and blue are for up and down.
+    context.strokeStyle = css(J < 0 ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : mix(theme.ground, theme.text, 0.55));
     context.lineWidth = 1.5 + 7 * Math.abs(J);
     context.setLineDash(J < 0 ? [9, 6] : []);
     context.beginPath();

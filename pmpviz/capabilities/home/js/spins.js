@@ -13,12 +13,12 @@ const SLOWEST = 7; // Sweeps a second, unless settling would then take longer th
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
 const legend = (edges) =>
-  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the more strongly" : "all equally strongly"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. The number in a spin is the sum of its field, the noise and all messages: above 0 it is up. Point at it for each.`;
+  `Lines pull two spins alike (whole) or apart (dashed), ${strengths(edges) > 1 ? "the thicker the more strongly" : "all equally strongly"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. The number in a spin is the sum of its field, the noise and all messages: above 0 it is up. Point at it for each.`;
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
   "Draw or drag noise: its best state falls into a bar. " +
-  "Orange lines pull alike, blue apart; dots, messages: orange up, blue down. Numbers: field + noise + messages.";
+  "Dashed lines pull apart, others alike; dots, messages: orange up, blue down. Numbers: field + noise + messages.";
 
 class Spins extends Stage {
   constructor(parent) {

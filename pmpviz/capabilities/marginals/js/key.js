@@ -59,6 +59,7 @@ export function drawKey(scene, walks, room) {
     [`μ: ${data.means} so far`, (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
     walks.some(({ lane }) => lane.climbs) && ["named by this MAP call", (x, y) => target(context, x, y, 5.5 * scale)],
     walks.some(({ lane }) => lane.climbs) && ["averaged; larger: heavier", (x, y) => weighed(context, x, y, 5.5 * scale)],
+    shared(data) && [`${shared(data)}: opposite states`, () => {}, SPARE],
     walks.some((walk) => barrierOf(data, walk)) && [STAYS, (x, y) => stays(context, x, y, 6 * scale), SPARE],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
@@ -75,6 +76,9 @@ export function drawKey(scene, walks, room) {
     x += wide + APART * scale;
   }
 }
+
+// The name of a corner at which two configurations lie, where there is one.
+const shared = ({ marginal }) => marginal?.names?.find((name) => name.includes(" "))?.replace(" ", " · ");
 
 // How far the polytope is drawn towards its centre, where that is seen: the walk stays within.
 export function barrierOf({ marginal }, { lane, last }) {

@@ -28,6 +28,15 @@ export class Sites extends Lane {
     this.share.textContent = this.meta.layer ? "" : NOTHING;
   }
 
+  // The newest layer may be of a later step than the one that is shown, of which it is then as it came; at the start
+  // nothing is known.
+  layerAt(sweep) {
+    const { layer } = this.meta;
+    if (sweep !== null || !layer?.plain || !this.current) return super.layerAt(sweep);
+    if (this.current.sweep === 0) return { ...layer, ...this.halfway() };
+    return super.layerAt(this.current.sweep) || layer;
+  }
+
   halfway() {
     return { kind: "ink", low: 0, high: 1, plain: true, values: new Float32Array(this.meta.n).fill(0.5) };
   }

@@ -24,7 +24,8 @@ export class Beliefs {
     this.replay = replay;
     const { record } = replay;
     this.title.firstChild.textContent = record.exact ? `Beliefs and ${record.exactWords}` : "Beliefs";
-    this.title.lastChild.textContent = record.variables.every(({ card }) => card === 2) ? "of x = 1" : "";
+    const of = record.variables.every(({ card }) => card === 2) ? ["of x = 1"] : [];
+    this.title.lastChild.textContent = [...of, ...(record.exact ? ["thin: exact"] : [])].join("; ");
     this.rows = record.variables.map((variable, index) => this.row(variable, index));
     const head = ["belief", "", record.exact ? "exact" : ""].map((text) => make("span", "mm-head", text));
     this.table.replaceChildren(this.error, ...head, ...this.rows.flatMap((row) => row.cells));

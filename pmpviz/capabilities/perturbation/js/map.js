@@ -9,7 +9,8 @@ const ARM = 11; // Of the cross.
 const SMALLEST = 1e-6; // Energies closer than this are the same.
 const SEND_MS = 400;
 const NAMED = 0.012; // Share of the map above which a region has its name on it.
-// What the cross and a triangle at the edge are; the longest that fits.
+// What the cross is, and a triangle at the edge; the longest that fits.
+const CROSS = ["+: one noise, drag it", "+: drag it"];
 const BEYOND = ["+: one noise, drag it; ▲: beyond the map", "+: drag it; ▲: off the map", "▲: off the map"];
 
 export class NoiseMap {
@@ -242,7 +243,7 @@ export class NoiseMap {
     const fits = (words) => context.measureText(words).width < this.room;
     const axis = (k) => [`noise of ${atlas.spins[k]}`, `noise of spin ${atlas.sites[k] + 1}`].find((words, last) => last || fits(words));
     const across = axis(0);
-    context.fillText(beyond && this.scale > 1 ? named(across, fits) : across, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
+    context.fillText(this.scale > 1 ? named(across, fits, beyond) : across, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
     context.save();
     context.translate(12 * this.scale, TOP + this.room / 2);
     context.rotate(-Math.PI / 2);
@@ -342,8 +343,8 @@ export function outside(x, y, edge) {
 }
 
 // The axis with what its signs are, as far as there is room.
-export function named(axis, fits) {
-  return BEYOND.map((words) => `${axis}; ${words}`).find(fits) || axis;
+export function named(axis, fits, beyond) {
+  return (beyond ? BEYOND : CROSS).map((words) => `${axis}; ${words}`).find(fits) || axis;
 }
 
 // A triangle whose tip, at a place, points this way.
