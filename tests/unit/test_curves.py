@@ -97,6 +97,28 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
     assert band(90, 0.5, 1.1)["most"] == pytest.approx(first.band.most)
 
 
+def test_what_mmd_was_under_earlier_settings_stays_in_its_curve_apart_from_what_it_is_now(begin):
+    live = begin(PLAN.replace(lanes=(sampler("gibbs"), sampler("gwg")), budget=8.0))
+
+    def drawn(sweep: int) -> tuple[dict, list[list[np.ndarray]]]:
+        live.play()
+        view = wait(live, lambda v: v.status == "done" and all(a.sweep == sweep and a.judged for a in v.lanes))
+        head, blobs = decode(picture.update(view, Cursors(), Desk(), "none"))
+        card = next(each for each in head["traces"] if each["id"] == "mmd-sweeps")
+        return card, [[np.frombuffer(blobs[line[name]], "<f4") for name in ("x", "y")] for line in card["lines"]]
+
+    wait(live, lambda view: view.lanes)
+    before, curves = drawn(8)
+    for beta in (1.5, 2.0):  # As a knob is dragged.
+        live.set_plan(live.plan.replace(beta=beta))
+    after, later = drawn(16)
+    assert "since" not in before["band"] and after["band"]["since"] == 8 and after["span"] == [0, 16]
+    for (x, y), (more, now) in zip(curves, later, strict=True):
+        count, floor = len(x), after["band"]["low"]
+        assert np.array_equal(more[:count], x) and np.array_equal(now[:count], np.maximum(y, np.float32(floor)))
+        assert np.isnan(now[count]) and more[count] == 8 and np.isfinite(now[count + 1 :]).all() and more[-1] == 16
+
+
 def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(begin):
     """Where no exact energy is known it is that of the reference's samples; what dots are is said where there are
     some."""

@@ -71,7 +71,7 @@ def words(hand: Hand) -> str:
     chance = expected_distance(hand.little.law, count)
     far = f"total variation {significant(hand.distance)}"
     if count == 1:
-        return f"One random draw is in the histogram, and tells little. Press “1 000 more”."
+        return "One random draw is in the histogram, and tells little. Press “1 000 more”."
     far += f" after {integer(count)} random draws"
     if count < ENOUGH:
         off = f"as many exact draws are {significant(chance)} off on average"

@@ -27,6 +27,8 @@ from pmpviz.runs.truth import Truth
 
 LIVE_CHUNK_SECONDS = 0.04
 MAGNETISATION = ("magnetisation", "absolute_magnetisation")
+# Metrics under earlier settings that are kept, the newest of them.
+MOST_EARLIER = 1000
 
 
 def bands(space: Space) -> tuple[str, ...]:
@@ -73,6 +75,7 @@ class LaneView:
     states: StatesView | None = None  # Of the joint states, where there are few.
     cold: float | None = None  # On the monotonic clock: since when it is compiled; None once it is.
     right: tuple[int, int] | None = None  # After which sweeps its energy first was right, by `right_since`.
+    earlier: tuple[MetricPoint, ...] = ()  # The metrics under settings before these.
     past: bool = False  # Whether it is of a moment that is looked back at, of which not everything was kept.
 
     @property
@@ -162,6 +165,7 @@ class Lane:
         self.statistics, self._summary = Statistics(run), Summary()
         self.states = StateCounts.of(run)
         self.points: list[MetricPoint] = []
+        self.earlier: list[MetricPoint] = []
         self.waiting: list[Counted] = []
         self.frequencies: np.ndarray | None = None
         self.right: tuple[int, int] | None = None
@@ -303,6 +307,9 @@ class Lane:
         self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
         self.before = uses(self.run)
         self.states = StateCounts.of(self.run)
+        # Of a knob that is dragged what was measured, and not where it stood at every tick.
+        self.earlier += [p for p in self.points if p.sweep > self.points[0].sweep or not self.earlier]
+        self.earlier = self.earlier[-MOST_EARLIER:]
         self.points.clear()
         self.waiting.clear()
         self.frequencies = self.right = None
@@ -370,6 +377,7 @@ class Lane:
             self.states.view() if self.states is not None else None,
             None if self.warmed else self._made,
             self.right,
+            tuple(self.earlier),
         )
 
 

@@ -321,14 +321,22 @@ def _off(states: StatesView) -> str:
 
 def _mmd(scene: Scene, x: str) -> dict:
     def columns(lane: LaneView | Kept) -> list[dict]:
-        at, points = [p.sweep for p in lane.points], lane.points
-        return [{"x": at if x == "sweeps" else [p.seconds for p in points], "y": [p.mmd2 for p in points], "at": at}]
+        earlier = () if isinstance(lane, Kept) else lane.earlier
+        points = [(p.sweep, p.seconds, p.mmd2) for p in (*earlier, *lane.points)]
+        if earlier:  # Of another law: no line leads from there to here.
+            sweep, seconds, _ = points[len(earlier) - 1]
+            points.insert(len(earlier), (sweep, seconds, math.nan))
+        at, times, y = zip(*points, strict=True) if points else ((), (), ())
+        return [{"x": at if x == "sweeps" else times, "y": y, "at": at}]
 
     noise = _noise(scene.view)
-    floor = 10.0 ** math.floor(math.log10(noise.high / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
+    scale = noise or next((p.band for lane in scene.view.lanes for p in lane.earlier[-1:] if p.band.known), None)
+    floor = 10.0 ** math.floor(math.log10(scale.high / LEAST_BAND)) if scale else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'} lie here, too"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
+    if band and x == "sweeps" and (since := max(lane.since for lane in scene.view.lanes)):
+        band |= {"since": since}
     # What one in a thousand is above is asked once a lane is beyond the band again: how far does chance go? Before that
     # it would be a second level that decides nothing, and a class has none to tell apart.
     if band and noise and not scene.large and _beyond_again(scene.view):

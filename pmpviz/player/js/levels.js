@@ -3,14 +3,13 @@
 import { nameExact } from "./names.js";
 import { css } from "./theme.js";
 
-// Of the noise from edge to edge, and of chance about the exact value from where this is the law.
+// Of the noise, and of chance about the exact value from where this is the law.
 export function drawBands(chart) {
   const { band, exact } = chart.trace;
   const { left } = chart.area();
-  if (band) shade(chart, left, chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low, band.high);
-  if (!exact?.chance) return;
-  const from = exact.since ? Math.max(left, chart.x.px(exact.since)) : left;
-  shade(chart, from, exact.y - exact.chance, exact.y + exact.chance);
+  const from = ({ since }) => (since ? Math.max(left, chart.x.px(since)) : left);
+  if (band) shade(chart, from(band), chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low, band.high);
+  if (exact?.chance) shade(chart, from(exact), exact.y - exact.chance, exact.y + exact.chance);
 }
 
 // The farthest that chance came in many trials.
