@@ -148,6 +148,10 @@ def f32(*values):
         (changed("chain:3", shifts=np.array([[3]], np.int32)), "longer than the lattice"),
         (changed("chain:3", shifts=np.array([[0]], np.int32)), "joins a site to itself"),
         (changed("chain:3", shifts=np.array([1], np.int32)), "match them"),
+        (
+            changed("chain:3", shifts=np.zeros((0, 1), np.int32), weight=np.zeros((0, 3), np.float32)),
+            "no shifts, and so no couplings",
+        ),
         (changed("chain:3", colour=np.zeros(3, np.int32)), "have one colour"),
         (changed("chain:3", colour=np.array([0, 9, 0], np.int32)), "whole numbers below 3"),
         (changed("complete:3", weight=np.ones((3, 3), np.float32)), "set its diagonal to 0"),

@@ -169,6 +169,8 @@ class ShiftCouplings(ListCouplings):
             raise InputError(f"the lattice {sides} does not have the {n} sites of bias")
         if shifts.shape != (len(weight), len(sides)):
             raise InputError(f"shifts has shape {shifts.shape}, weight {weight.shape}; match them")
+        if not len(shifts):
+            raise InputError("the lattice has no shifts, and so no couplings; give one at least")
         couplings = cls(weight, sides, tuple(tuple(shift) for shift in shifts.tolist()))
         if (np.abs(shifts) >= max(2, *sides)).any():
             raise InputError("a shift is longer than the lattice; shorten it")

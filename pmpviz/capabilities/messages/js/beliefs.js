@@ -3,7 +3,7 @@
 import { brief } from "./charts.js";
 import { stateColour } from "./graph.js";
 import { SAME } from "./replay.js";
-import { css, make } from "../pmpviz.player/theme.js";
+import { css, enlarged, make } from "../pmpviz.player/theme.js";
 
 const ROUNDING = 1e-12;
 const ALONE = "What each variable's own field says. It is exact where the others say nothing of it.";
@@ -25,7 +25,7 @@ export class Beliefs {
     const { record } = replay;
     this.title.firstChild.textContent = record.exact ? `Beliefs and ${record.exactWords}` : "Beliefs";
     const of = record.variables.every(({ card }) => card === 2) ? ["of x = 1"] : [];
-    this.title.lastChild.textContent = [...of, ...(record.exact ? ["thin: exact"] : [])].join("; ");
+    this.title.lastChild.textContent = [...of, ...(record.exact && enlarged() === 1 ? ["thin: exact"] : [])].join("; ");
     this.rows = record.variables.map((variable, index) => this.row(variable, index));
     const head = ["belief", "", record.exact ? "exact" : ""].map((text) => make("span", "mm-head", text));
     this.table.replaceChildren(this.error, ...head, ...this.rows.flatMap((row) => row.cells));
