@@ -125,6 +125,24 @@ def test_a_change_holds_from_the_same_iteration_on_in_every_lane_and_from_that_o
         assert [lane.count for lane in job.view.lanes] == [4, 4]
         head = decode(picture.update(job.view, Cursors(), Desk()))[0]
         assert head["again"] and "It goes on" not in " ".join(head["said"])
+
+        # An end that is set before where one lane is, and another is not yet, leaves nobody behind.
+        def ahead(run: LiveScenes) -> None:
+            run._adopt(changed.replace(budget=9))
+            run._advance(run.lanes[0], 1)
+            run._adopt(changed.replace(budget=1))
+            run.publish()
+
+        job.ask(ahead, WAIT_SECONDS)
+        assert job.view.status != "done"
+        assert "It goes on" not in " ".join(decode(picture.update(job.view, Cursors(), Desk()))[0]["said"])
+        job.play()
+        until = time.monotonic() + WAIT_SECONDS
+        while job.view.status != "done":
+            assert time.monotonic() < until
+            job.touch()
+            time.sleep(0.05)
+        assert [lane.count for lane in job.view.lanes] == [5, 5]
     finally:
         job.close()
     assert [at for at, _ in view.marks] == [1]

@@ -100,23 +100,41 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
 def test_what_mmd_was_under_earlier_settings_stays_in_its_curve_apart_from_what_it_is_now(begin):
     live = begin(PLAN.replace(lanes=(sampler("gibbs"), sampler("gwg")), budget=8.0))
 
-    def drawn(sweep: int) -> tuple[dict, list[list[np.ndarray]]]:
-        live.play()
-        view = wait(live, lambda v: v.status == "done" and all(a.sweep == sweep and a.judged for a in v.lanes))
+    def sent(view) -> tuple[dict, list[list[np.ndarray]]]:
         head, blobs = decode(picture.update(view, Cursors(), Desk(), "none"))
         card = next(each for each in head["traces"] if each["id"] == "mmd-sweeps")
         return card, [[np.frombuffer(blobs[line[name]], "<f4") for name in ("x", "y")] for line in card["lines"]]
 
+    def drawn(sweep: int) -> tuple[dict, list[list[np.ndarray]]]:
+        live.play()
+        return sent(wait(live, lambda v: v.status == "done" and all(a.sweep == sweep and a.judged for a in v.lanes)))
+
+    def after_change(**law) -> None:
+        """A change, and what is drawn while it is taken up: as before."""
+        settled = sent(live.view)[1]
+        live.set_plan(live.plan.replace(**law))
+        for (x, y), (then, was) in zip(settled, sent(live.view.before_change("hotter"))[1], strict=True):
+            assert np.array_equal(x, then[: len(x)]) and np.isfinite(was[-1]) and len(was) == len(y)
+
     wait(live, lambda view: view.lanes)
     before, curves = drawn(8)
-    for beta in (1.5, 2.0):  # As a knob is dragged.
-        live.set_plan(live.plan.replace(beta=beta))
+    live.set_plan(live.plan.replace(beta=1.5))  # As a knob is dragged.
+    after_change(beta=2.0)
     after, later = drawn(16)
     assert "since" not in before["band"] and after["band"]["since"] == 8 and after["span"] == [0, 16]
     for (x, y), (more, now) in zip(curves, later, strict=True):
         count, floor = len(x), after["band"]["low"]
         assert np.array_equal(more[:count], x) and np.array_equal(now[:count], np.maximum(y, np.float32(floor)))
         assert np.isnan(now[count]) and more[count] == 8 and np.isfinite(now[count + 1 :]).all() and more[-1] == 16
+    # A stretch of one look stays, too, and no line leads from one law to another.
+    after_change(beta=3.0, budget=1.0)
+    last, _ = drawn(17)
+    after_change(beta=4.0, budget=4.0)
+    _, latest = drawn(21)
+    assert last["band"]["since"] == 16
+    for (x, _), (more, now) in zip(later, latest, strict=True):
+        assert np.array_equal(more[: len(x)], x) and more[len(x) + 1] == 17
+        assert np.flatnonzero(np.isnan(now)).tolist() == [np.isnan(now[: len(x)]).argmax(), len(x), len(x) + 2]
 
 
 def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(begin):

@@ -1,6 +1,7 @@
 """The verdict of a race: first passages, energies, and who is nearest."""
 
 import dataclasses
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,6 +67,10 @@ def test_samples_of_the_law_itself_neither_come_into_the_noise_nor_stay_above_it
         assert said(quick, exact).startswith("Lane 1 came within the noise of 16 samples after 2 sweeps. ")
         assert said(quick, exact).endswith(chance) and said(quick, exact).count("Exact") == 1
     assert said(slow, [0.005, 0.005, 0.005, 0.005]).startswith("Exact is within the noise from the start")
+    # Where no noise is known nothing is above it.
+    none = race(idle, slow, slow, high=math.nan)
+    exact = dataclasses.replace(none.lanes[1], label="Exact", guarantee="exact")
+    assert chance not in standings.verdict(dataclasses.replace(none, lanes=(none.lanes[0], exact)))
 
 
 def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_s(idle):

@@ -38,6 +38,7 @@ class Kept:
     series: Series
     draws: DrawsView | None
     points: tuple[MetricPoint, ...]
+    earlier: tuple[tuple[MetricPoint, ...], ...] = ()
 
     def name(self, present: Plan) -> str:
         """What the curves are called beside a run of present settings: with what theirs differ in."""
@@ -90,5 +91,5 @@ def _frozen(lane: LaneView, index: int, view: LiveView, style: Style) -> Kept:
     draws = None if draws is None else dataclasses.replace(draws, series=draws.series.copy())
     plan = view.plan.replace(lanes=view.plan.lanes[index : index + 1])
     style = Style(style.colour, "dot" if style.dash != "dot" else "dashdot", style.marker)
-    curves = lane.series.copy(), draws, lane.points
+    curves = lane.series.copy(), draws, lane.points, lane.earlier
     return Kept(lane.label, lane.sweep, plan.model, plan, view.before, lane.algorithm, style, *curves)

@@ -27,13 +27,19 @@ from pmpviz.runs.truth import Truth
 
 LIVE_CHUNK_SECONDS = 0.04
 MAGNETISATION = ("magnetisation", "absolute_magnetisation")
-# Metrics under earlier settings that are kept, the newest of them.
-MOST_EARLIER = 1000
+# Of so many earlier settings metrics are kept.
+MOST_EARLIER = 200
 
 
 def bands(space: Space) -> tuple[str, ...]:
     """What is counted over the chains beside what the algorithm reports: of more than two states the shares of each."""
     return ("energy", *(MAGNETISATION if space.binary else map(share_name, range(space.states))))
+
+
+def stretch(points: Sequence[MetricPoint], since: int) -> list[tuple[MetricPoint, ...]]:
+    """What was measured under settings that held from a sweep on, apart from where they began; none of nothing."""
+    measured = tuple(point for point in points if point.sweep > since or not since)
+    return [measured] if measured else []
 
 
 def share_name(state: int) -> str:
@@ -75,7 +81,7 @@ class LaneView:
     states: StatesView | None = None  # Of the joint states, where there are few.
     cold: float | None = None  # On the monotonic clock: since when it is compiled; None once it is.
     right: tuple[int, int] | None = None  # After which sweeps its energy first was right, by `right_since`.
-    earlier: tuple[MetricPoint, ...] = ()  # The metrics under settings before these.
+    earlier: tuple[tuple[MetricPoint, ...], ...] = ()  # The metrics under each of the settings before these.
     past: bool = False  # Whether it is of a moment that is looked back at, of which not everything was kept.
 
     @property
@@ -90,7 +96,7 @@ class LaneView:
         kept = self.series.bins(sweep, sweep)
         sweeps, times = ([end[name][-1:] for end in (kept.least, kept.most)] for name in ("sweep", "seconds"))
         time = float(np.interp(sweep, np.concatenate(sweeps), np.concatenate(times))) if len(kept) else 0.0
-        own = {"points": points, "frequencies": self.frequencies}
+        own = {"points": points, "earlier": self.earlier, "frequencies": self.frequencies}
         # What took as many sweeps again to be known was not known before.
         if self.right is not None and 2 * self.right[1] <= sweep - self.since:
             own["right"] = self.right
@@ -99,7 +105,8 @@ class LaneView:
     def bare(self) -> LaneView:
         """The lane without the statistics of its settings; its curves stay."""
         early = {"points": (), "summary": Summary(), "completed_draws": None, "period": None, "right": None}
-        return dataclasses.replace(self, **early, layer=None, frequencies=None, states=None)
+        curve = (*self.earlier, *stretch(self.points, self.since))
+        return dataclasses.replace(self, **early, earlier=curve, layer=None, frequencies=None, states=None)
 
     @property
     def before_settings(self) -> bool:
@@ -165,7 +172,7 @@ class Lane:
         self.statistics, self._summary = Statistics(run), Summary()
         self.states = StateCounts.of(run)
         self.points: list[MetricPoint] = []
-        self.earlier: list[MetricPoint] = []
+        self.earlier: list[tuple[MetricPoint, ...]] = []
         self.waiting: list[Counted] = []
         self.frequencies: np.ndarray | None = None
         self.right: tuple[int, int] | None = None
@@ -302,14 +309,12 @@ class Lane:
 
     def change(self, plan: Choice, target) -> None:
         """New knobs, weights, beta or evidence from here on; the statistics begin anew."""
+        self.earlier = [*self.earlier, *stretch(self.points, self.statistics.since)][-MOST_EARLIER:]
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
         self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
         self.before = uses(self.run)
         self.states = StateCounts.of(self.run)
-        # Of a knob that is dragged what was measured, and not where it stood at every tick.
-        self.earlier += [p for p in self.points if p.sweep > self.points[0].sweep or not self.earlier]
-        self.earlier = self.earlier[-MOST_EARLIER:]
         self.points.clear()
         self.waiting.clear()
         self.frequencies = self.right = None

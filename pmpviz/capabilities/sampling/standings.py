@@ -92,7 +92,8 @@ def verdict(view: LiveView, brief: bool = False) -> str:
 
 def _by_chance(lane: LaneView) -> bool:
     """Whether it draws from the law itself and yet was beyond the noise when it was first compared: by chance."""
-    return lane.guarantee == "exact" and lane.judged is not None and not lane.begins_within
+    judged = lane.judged
+    return lane.guarantee == "exact" and judged is not None and judged.band.known and not lane.begins_within
 
 
 def _at_home(view: LiveView, lanes: list[LaneView]) -> str:

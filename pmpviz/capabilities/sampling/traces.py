@@ -321,22 +321,24 @@ def _off(states: StatesView) -> str:
 
 def _mmd(scene: Scene, x: str) -> dict:
     def columns(lane: LaneView | Kept) -> list[dict]:
-        earlier = () if isinstance(lane, Kept) else lane.earlier
-        points = [(p.sweep, p.seconds, p.mmd2) for p in (*earlier, *lane.points)]
-        if earlier:  # Of another law: no line leads from there to here.
-            sweep, seconds, _ = points[len(earlier) - 1]
-            points.insert(len(earlier), (sweep, seconds, math.nan))
+        # By sweeps also under earlier settings, without a line from there to here.
+        points: list[tuple[int, float, float]] = []
+        for measured in (*(lane.earlier if x == "sweeps" else ()), lane.points):
+            if points and measured:
+                points.append((*points[-1][:2], math.nan))
+            points += [(p.sweep, p.seconds, p.mmd2) for p in measured]
         at, times, y = zip(*points, strict=True) if points else ((), (), ())
         return [{"x": at if x == "sweeps" else times, "y": y, "at": at}]
 
     noise = _noise(scene.view)
-    scale = noise or next((p.band for lane in scene.view.lanes for p in lane.earlier[-1:] if p.band.known), None)
+    ends = [points[-1] for lane in scene.view.lanes for points in lane.earlier[-1:]]
+    scale = noise or next((p.band for p in ends if p.band.known), None)
     floor = 10.0 ** math.floor(math.log10(scale.high / LEAST_BAND)) if scale else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'} lie here, too"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
-    if band and x == "sweeps" and (since := max(lane.since for lane in scene.view.lanes)):
-        band |= {"since": since}
+    if band and x == "sweeps" and scene.view.law_since:
+        band |= {"since": scene.view.law_since}
     # What one in a thousand is above is asked once a lane is beyond the band again: how far does chance go? Before that
     # it would be a second level that decides nothing, and a class has none to tell apart.
     if band and noise and not scene.large and _beyond_again(scene.view):

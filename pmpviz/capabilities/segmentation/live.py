@@ -76,8 +76,9 @@ class LiveScenes(LiveJob):
         self._turn = self._behind() or self._turn
 
     def _left(self, lane: SceneLane) -> float:
-        """A change is of one iteration for all lanes, and so is the end that is counted from it."""
-        return self._ends() - lane.count
+        """A change is of one iteration for all lanes, and so is the end that is counted from it; wherever that is, one
+        that is behind comes up to the others."""
+        return max(self._ends() - lane.count, lane in self._behind())
 
     def _extras(self) -> dict[str, Any]:
         return {"end": self._ends()}

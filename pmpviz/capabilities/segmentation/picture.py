@@ -84,8 +84,9 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
 
 def _to_come(view: SceneView) -> list[str]:
     """How far a learning that has begun goes on."""
-    begun = any(lane.count for lane in view.lanes) and not over(view)
-    return [f"It goes on to iteration {integer(int(view.end))}."] if begun and view.end < math.inf else []
+    done = max((lane.count for lane in view.lanes), default=0)
+    goes_on = view.trouble is None and not over(view) and 0 < done < view.end < math.inf
+    return [f"It goes on to iteration {integer(int(view.end))}."] if goes_on else []
 
 
 def looked_at(view: SceneView, at: int | None) -> SceneView:

@@ -9,8 +9,9 @@ const NAMES = 10; // Of a line: what a name counts, which cannot be read beneath
 // Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
 // Where only its beginning finds such a place, or has the room, that stands alone. Whether the farthest that chance came
 // is named, too.
-export function nameBand(chart, area) {
+export function nameBand(chart, all) {
   const { band } = chart.trace;
+  const area = band?.since ? { ...all, left: Math.min(Math.max(all.left, chart.x.px(band.since)), all.right) } : all;
   chart.boxes = [...((chart.marks && chart.marks.boxes) || [])];
   if (!band || !band.label) return false;
   const floor = Math.min(chart.y.px(chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low), area.bottom);
