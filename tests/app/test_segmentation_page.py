@@ -88,6 +88,15 @@ def test_a_lane_learns_goes_on_under_another_rate_and_says_what_it_is_worth(name
     assert view.p1.shape == (21, 25) and 0 <= view.p1.min() <= view.p1.max() <= 1
 
 
+def play_to_its_end(job: LiveScenes) -> None:
+    job.play()
+    until = time.monotonic() + WAIT_SECONDS
+    while job.view.status != "done":
+        assert time.monotonic() < until
+        job.touch()
+        time.sleep(0.05)
+
+
 def test_a_change_holds_from_the_same_iteration_on_in_every_lane_and_from_that_one():
     """It is made while one lane is an iteration ahead of the other: both learn to there by the old rate."""
     plan = SMALL.replace(lanes=(expectation("trbp"), expectation("bp")))
@@ -116,12 +125,7 @@ def test_a_change_holds_from_the_same_iteration_on_in_every_lane_and_from_that_o
         assert view.end == 1 + plan.budget == 4
         beneath = decode(picture.update(view, Cursors(), Desk()))[0]["said"][1]
         assert beneath.startswith("It goes on to iteration 4. ")
-        job.play()
-        until = time.monotonic() + WAIT_SECONDS
-        while job.view.status != "done":
-            assert time.monotonic() < until
-            job.touch()
-            time.sleep(0.05)
+        play_to_its_end(job)
         assert [lane.count for lane in job.view.lanes] == [4, 4]
         head = decode(picture.update(job.view, Cursors(), Desk()))[0]
         assert head["again"] and "It goes on" not in " ".join(head["said"])
@@ -136,12 +140,7 @@ def test_a_change_holds_from_the_same_iteration_on_in_every_lane_and_from_that_o
         job.ask(ahead, WAIT_SECONDS)
         assert job.view.status != "done"
         assert "It goes on" not in " ".join(decode(picture.update(job.view, Cursors(), Desk()))[0]["said"])
-        job.play()
-        until = time.monotonic() + WAIT_SECONDS
-        while job.view.status != "done":
-            assert time.monotonic() < until
-            job.touch()
-            time.sleep(0.05)
+        play_to_its_end(job)
         assert [lane.count for lane in job.view.lanes] == [5, 5]
     finally:
         job.close()
